@@ -5,20 +5,16 @@
 mod auto;
 
 use std::cell::LazyCell;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use transect_sys::{ReaderKind, ReaderSettings, StatOrder, Want, host};
+use transect_sys::{ReaderKind, ReaderSettings, StatOrder, host};
 
-use crate::cancel::Cancel;
-use crate::entry_filter::EntryFilter;
 use crate::error::Error;
 use crate::filter::CompiledFilters;
-use crate::options::{ScanOptions, WorkLimit};
+use crate::options::ScanOptions;
 use crate::order::Order;
 use crate::profile::WalkSettings;
 use crate::progress::Progress;
-use auto::Wanted;
 
 /// The default number of threads while directories wait for a device.
 ///
@@ -40,7 +36,7 @@ pub(crate) const DESCRIPTORS_PER_THREAD: usize = 3;
 /// A validated walk, ready to run any number of times.
 #[derive(Clone, Debug)]
 pub struct ScanPlan {
-    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) options: ScanOptions,
     pub(crate) reader: ReaderKind,
     pub(crate) reader_settings: ReaderSettings,
     /// The reader was not given: if it fails, another one is used.
@@ -49,20 +45,10 @@ pub struct ScanPlan {
     pub(crate) reader_reason: Option<String>,
     pub(crate) order: Order,
     pub(crate) threads: ThreadLimits,
-    pub(crate) one_file_system: bool,
-    pub(crate) pseudo_file_systems: bool,
-    pub(crate) follow: bool,
     pub(crate) max_depth: u32,
-    pub(crate) work_limit: Option<WorkLimit>,
     pub(crate) filter: Option<Arc<CompiledFilters>>,
-    pub(crate) entry_filter: Option<EntryFilter>,
-    /// What loops and closures need.
-    pub(crate) want: Want,
-    /// For loops.
-    pub(crate) sort_by_name: bool,
     /// Directories that may stay open for the subdirectories to be opened from them.
     pub(crate) keep_open: usize,
-    pub(crate) cancel: Cancel,
     pub(crate) progress: Arc<Progress>,
 }
 
@@ -89,13 +75,7 @@ impl ScanPlan {
         }
         let auto_reader = options.auto_reader && options.settings.reader.is_none();
         let (chosen, reader_reason) = match auto_reader {
-            true => auto::choose(&Wanted {
-                roots: &options.roots,
-                unavailable: unavailable_on_volumes(&options),
-                is_partial: options.max_depth.is_some() || options.entry_filter.is_some(),
-                has_settings: options.settings.buffer_size.is_some()
-                    || options.settings.stat_order.is_some(),
-            }),
+            true => auto::choose(&options),
             false => (options.settings.reader, None),
         };
         let reader = chosen.unwrap_or_else(ReaderKind::best);
@@ -116,25 +96,17 @@ impl ScanPlan {
         let descriptors = options.max_open.unwrap_or_else(descriptors_left).max(1);
         let threads = ThreadLimits::new(&options, descriptors);
         Ok(Self {
-            roots: options.roots,
             reader,
             reader_settings,
             auto_reader,
             reader_reason,
             order: options.settings.order.unwrap_or_default(),
             threads,
-            one_file_system: options.same_file_system,
-            pseudo_file_systems: options.pseudo_file_systems,
-            follow: options.follow_links,
             max_depth: options.max_depth.unwrap_or(u32::MAX),
-            work_limit: options.work_limit,
             filter,
-            entry_filter: options.entry_filter,
-            want: options.want,
-            sort_by_name: options.sort_by_name,
             keep_open: descriptors.saturating_sub(threads.descriptors()),
-            cancel: options.cancel,
-            progress: options.progress.unwrap_or_default(),
+            progress: options.progress.clone().unwrap_or_default(),
+            options,
         })
     }
 }

@@ -36,7 +36,7 @@ impl Readers {
             volumes: OpenVolumes::new(
                 Some(plan.threads.busy()),
                 plan.auto_reader,
-                plan.one_file_system,
+                plan.options.same_file_system,
             ),
         }
     }

@@ -37,11 +37,6 @@ pub struct Outcome<S> {
 }
 
 impl<S> Outcome<S> {
-    /// Returns the same result with another sink.
-    pub(crate) fn with_sink<T>(self, sink: T) -> Outcome<T> {
-        self.replace_sink(sink).1
-    }
-
     /// Separates the sink from the rest of the result.
     pub fn split(self) -> (S, Outcome<()>) {
         self.replace_sink(())
@@ -58,7 +53,8 @@ impl<S> Outcome<S> {
         }
     }
 
-    fn replace_sink<T>(self, sink: T) -> (S, Outcome<T>) {
+    /// Separates the sink from the rest of the result, which gets another one.
+    pub(crate) fn replace_sink<T>(self, sink: T) -> (S, Outcome<T>) {
         let outcome = Outcome {
             sink,
             elapsed: self.elapsed,
@@ -114,7 +110,7 @@ impl ScanPlan {
             reader_reason: self.reader_reason.clone(),
             order: self.order,
             threads,
-            interrupted: self.cancel.is_cancelled(),
+            interrupted: self.options.cancel.is_cancelled(),
             alternate_streams: None,
         })
     }

@@ -51,13 +51,13 @@ impl ScanOptions {
     {
         let plan = self.plan()?;
         let outcome = plan.run(|| VisitorSink {
-            want: plan.want,
+            want: plan.options.want,
             visitor: make(),
             skips: Skips::default(),
             diagnostics: Diagnostics::new(0),
         })?;
         let (sink, outcome) = outcome.split();
-        Ok(outcome.with_sink(sink.diagnostics))
+        Ok(outcome.replace_sink(sink.diagnostics).1)
     }
 }
 

@@ -212,8 +212,9 @@ impl<R: Reader> Walk<R> {
 
     fn begin(&mut self, plan: &ScanPlan, make_reader: MakeReader<R>) -> Stepping<R> {
         let began = Instant::now();
-        let walk = SteppedWalk::begin(plan, ChunkSink::new(plan.want, None), &|| make_reader());
-        let sorted = plan.sort_by_name.then(SortedEntries::default);
+        let walk =
+            SteppedWalk::begin(plan, ChunkSink::new(plan.options.want, None), &|| make_reader());
+        let sorted = plan.options.sort_by_name.then(SortedEntries::default);
         let (read_for, stays_here) = (began.elapsed(), sorted.is_some());
         let mut stepping = Stepping { walk, make_reader, read_for, stays_here, sorted };
         self.take_chunk(&mut stepping);

@@ -5,39 +5,31 @@
 //! (`bench/volumes --shares`); warm, of a Btrfs two thirds, where each subvolume is a volume. How much is below a
 //! directory is known only of the top directory, where it is everything.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use transect_sys::ReaderKind;
 
-/// What matters of a walk.
-pub(super) struct Wanted<'a> {
-    pub(super) roots: &'a [PathBuf],
-    /// Why readers of volumes cannot do what is wanted.
-    pub(super) unavailable: Option<&'static str>,
-    /// Some directories are not read.
-    pub(super) is_partial: bool,
-    /// A setting is given that only readers of directories have.
-    pub(super) has_settings: bool,
-}
+use super::unavailable_on_volumes;
+use crate::options::ScanOptions;
 
 /// Returns the reader of the volume if the only root is all of one, and why or why not.
-pub(super) fn choose(wanted: &Wanted<'_>) -> (Option<ReaderKind>, Option<String>) {
-    match volume_of(wanted) {
+pub(super) fn choose(options: &ScanOptions) -> (Option<ReaderKind>, Option<String>) {
+    match volume_of(options) {
         Ok(reader) => (Some(reader), Some("everything on the volume is wanted".to_owned())),
         Err(reason) => (None, Some(reason)),
     }
 }
 
-fn volume_of(wanted: &Wanted<'_>) -> Result<ReaderKind, String> {
-    let [root] = wanted.roots else { return Err("there are several roots".to_owned()) };
-    if let Some(why) = wanted.unavailable {
+fn volume_of(options: &ScanOptions) -> Result<ReaderKind, String> {
+    let [root] = &*options.roots else { return Err("there are several roots".to_owned()) };
+    if let Some(why) = unavailable_on_volumes(options) {
         return Err(format!("a reader of volumes is not enough: {why}"));
     }
-    if wanted.has_settings {
+    if options.settings.buffer_size.is_some() || options.settings.stat_order.is_some() {
         return Err("a setting of the walk is given".to_owned());
     }
     let (reader, is_whole) = probe(root)?;
-    if !is_whole || wanted.is_partial {
+    if !is_whole || options.max_depth.is_some() || options.entry_filter.is_some() {
         return Err("only a part of the volume is wanted".to_owned());
     }
     Ok(reader)

@@ -43,14 +43,14 @@ pub(super) struct DeferredLink<H, T> {
 
 impl<R: Reader, S: Sink> WalkShared<R, S> {
     pub(super) fn new(plan: &ScanPlan, mut want: Want, reader: &mut R) -> Self {
-        want.follow = plan.follow;
+        want.follow = plan.options.follow_links;
         if let Some(filter) = &plan.filter {
             filter.add_wanted(&mut want);
         }
-        if plan.follow {
+        if plan.options.follow_links {
             want.opened |= FieldMask::FILE_ID;
         }
-        if plan.one_file_system {
+        if plan.options.same_file_system {
             // The mount table lists neither btrfs subvolumes nor file systems that are mounted
             // later.
             want.opened |= FieldMask::DEVICE;
@@ -60,7 +60,7 @@ impl<R: Reader, S: Sink> WalkShared<R, S> {
             plan: plan.clone(),
             want,
             mounts: MountNames::default(),
-            roots: RootEntries::new(&plan.roots, |path| {
+            roots: RootEntries::new(&plan.options.roots, |path| {
                 reader.stat_root(path, FieldMask::FILE_ID, true).ok()?.file_id()
             }),
             budget: HandleBudget::new(plan.keep_open),
@@ -82,13 +82,13 @@ impl<R: Reader, S: Sink> WalkShared<R, S> {
     /// Returns whether the walk must not read any further.
     #[inline]
     pub(super) fn is_stopped(&self) -> bool {
-        self.quit.load(Ordering::Relaxed) || self.plan.cancel.is_cancelled()
+        self.quit.load(Ordering::Relaxed) || self.plan.options.cancel.is_cancelled()
     }
 
     /// Returns whether a directory that is about to be read is left over.
     #[inline]
     pub(super) fn is_left_over(&self) -> bool {
-        self.plan.work_limit.is_some_and(|limit| self.has_reached(limit))
+        self.plan.options.work_limit.is_some_and(|limit| self.has_reached(limit))
     }
 
     #[cold]
@@ -102,7 +102,7 @@ impl<R: Reader, S: Sink> WalkShared<R, S> {
     /// Counts entries for the limit of work.
     #[inline]
     pub(super) fn count(&self, entries: usize) {
-        if self.plan.work_limit.is_some() {
+        if self.plan.options.work_limit.is_some() {
             self.entries.fetch_add(entries as u64, Ordering::Relaxed);
         }
     }

@@ -147,7 +147,10 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
 
     fn deliver_all(&mut self, open: &mut Open<S>) -> Result<(), R::Error> {
         let mut enters = true;
-        while !self.is_stopped && !self.plan.cancel.is_cancelled() && self.rows.advance(enters)? {
+        while !self.is_stopped
+            && !self.plan.options.cancel.is_cancelled()
+            && self.rows.advance(enters)?
+        {
             self.leave_all(open, self.rows.depth() + 1);
             let attributes = self.rows.attributes(self.fields);
             let is_directory = attributes.file_type() == FileType::Directory;
@@ -226,7 +229,8 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
                     verdict = filter::without(verdict);
                 }
             }
-            if let Some(entry_filter) = plan.entry_filter.as_ref().filter(|_| !dir.is_top()) {
+            if let Some(entry_filter) = plan.options.entry_filter.as_ref().filter(|_| !dir.is_top())
+            {
                 verdict = entry_filter.judge(dir, EntryRef { verdict, ..entry });
             }
             if S::JUDGES && verdict == Verdict::Keep {

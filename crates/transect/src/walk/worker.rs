@@ -168,7 +168,8 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         self.shared.plan.progress.at(|| dir.path());
         let (above, ahead, links) = (task.anchor, VecDeque::new(), Vec::new());
         let mut reading = Reading { dir, handle, above, ahead, links };
-        if let Some(limit) = self.shared.plan.work_limit.and_then(|it| it.entries_of_directory)
+        if let Some(limit) =
+            self.shared.plan.options.work_limit.and_then(|it| it.entries_of_directory)
             && is_reachable(&reading.dir)
             && R::shares_queries(&reading.handle)
             && !self.list_ahead(&mut reading, limit)
@@ -349,10 +350,10 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     /// directory, or the target of a followed link.
     fn must_ask_first(&self) -> bool {
         let plan = &self.shared.plan;
-        (plan.filter.is_some() || plan.entry_filter.is_some())
+        (plan.filter.is_some() || plan.options.entry_filter.is_some())
             && self.batch.attributes().any(|attributes| match attributes.file_type() {
                 FileType::Unknown => true,
-                FileType::Symlink => plan.follow,
+                FileType::Symlink => plan.options.follow_links,
                 _ => false,
             })
     }
@@ -375,7 +376,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
                 verdict
             });
         }
-        if let Some(entry_filter) = &self.shared.plan.entry_filter {
+        if let Some(entry_filter) = &self.shared.plan.options.entry_filter {
             self.batch.judge(|entry| entry_filter.judge(dir, entry));
         }
         if S::JUDGES {
@@ -437,7 +438,8 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     fn deliver(&mut self, dir: &DirOf<S>) {
         self.counts.entries += self.batch.len() as u64;
         self.shared.count(self.batch.len());
-        let visit = Visit { dir, batch: &self.batch, follow: self.shared.plan.follow };
+        let visit =
+            Visit { dir, batch: &self.batch, follow: self.shared.plan.options.follow_links };
         match self.sink.visit(visit) {
             Flow::Continue => {}
             Flow::Skip => self.prune(dir),
@@ -486,7 +488,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     fn unread_reason(&self, dir: &DirOf<S>, attributes: &Attributes) -> Option<SkipReason> {
         match dir.entry_depth() >= self.shared.plan.max_depth {
             true => Some(SkipReason::MaxDepth),
-            false if self.shared.plan.follow => None,
+            false if self.shared.plan.options.follow_links => None,
             false => attributes.is_placeholder().then_some(SkipReason::Placeholder),
         }
     }

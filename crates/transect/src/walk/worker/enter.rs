@@ -19,7 +19,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         if !task.flags.read {
             let mut own = self.stat_or_report(task)?;
             let volume = task.parent.volume;
-            if self.shared.plan.one_file_system && own.device() != volume.device {
+            if self.shared.plan.options.same_file_system && own.device() != volume.device {
                 // Either unknown, or the attributes of another file system's root.
                 own = Attributes::of_type(FileType::Directory);
             }
@@ -43,7 +43,9 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
 
     fn try_open(&mut self, task: &TaskOf<R, S>) -> Result<R::Handle, Fault> {
         if task.parent.is_top() {
-            return self.reader.open_root(Path::new(&task.name), self.shared.plan.follow);
+            return self
+                .reader
+                .open_root(Path::new(&task.name), self.shared.plan.options.follow_links);
         }
         self.call_from_anchor(task, |reader, anchor, steps| {
             reader.open(anchor, steps, task.flags.followed)
@@ -62,7 +64,8 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         }
         let Some(anchor) = nearest else {
             let root = task.parent.ancestors().last().map_or(OsStr::new("."), Dir::name);
-            let root = self.reader.open_root(Path::new(root), self.shared.plan.follow)?;
+            let root =
+                self.reader.open_root(Path::new(root), self.shared.plan.options.follow_links)?;
             // Entries of the root have depth 1.
             return self.call_from_handle(task, &root, 1, call);
         };
@@ -123,7 +126,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
             self.omit(&task.parent, SkipReason::Loop);
             return None;
         }
-        let revisited = self.shared.plan.follow
+        let revisited = self.shared.plan.options.follow_links
             && !task.flags.followed
             && !self.shared.mark_seen(own.file_id());
         if revisited {
@@ -160,10 +163,11 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         if task.parent.is_top() || volume.device == above.device {
             return None;
         }
-        if self.shared.plan.one_file_system {
+        if self.shared.plan.options.same_file_system {
             return Some(SkipReason::MountBoundary);
         }
-        let pseudo = volume.pseudo && !above.pseudo && !self.shared.plan.pseudo_file_systems;
+        let pseudo =
+            volume.pseudo && !above.pseudo && !self.shared.plan.options.pseudo_file_systems;
         pseudo.then_some(SkipReason::PseudoFileSystem)
     }
 
@@ -206,7 +210,11 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
             return Ok(Attributes::of_type(FileType::Directory));
         }
         if task.parent.is_top() {
-            return self.reader.stat_root(Path::new(&task.name), want, self.shared.plan.follow);
+            return self.reader.stat_root(
+                Path::new(&task.name),
+                want,
+                self.shared.plan.options.follow_links,
+            );
         }
         let follow = task.flags.followed;
         self.call_from_anchor(task, |reader, anchor, steps| {

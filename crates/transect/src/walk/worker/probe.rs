@@ -22,10 +22,11 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
             let is_match = match entry.file_type() {
                 FileType::Directory if filter.requires_empty() => {
                     // Opening a placeholder would download what is in it.
-                    if entry.attributes.is_placeholder() && !plan.follow {
+                    if entry.attributes.is_placeholder() && !plan.options.follow_links {
                         Ok(false)
                     } else {
-                        let follow = entry.followed || plan.follow && handle.is_none();
+                        let follow =
+                            entry.followed || plan.options.follow_links && handle.is_none();
                         prober.is_empty(handle, entry.name, follow, &shared.budget)
                     }
                 }

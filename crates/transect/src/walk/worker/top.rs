@@ -25,15 +25,15 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         let plan = &self.shared.plan;
         let want = self.shared.want.entries | self.shared.want.directories;
         self.batch.clear();
-        for (index, root) in plan.roots.iter().enumerate() {
+        for (index, root) in plan.options.roots.iter().enumerate() {
             if self.shared.roots.is_repeated(index) {
                 self.omit(&top, SkipReason::OverlappingRoot);
                 continue;
             }
-            match self.reader.stat_root(root, want, plan.follow) {
+            match self.reader.stat_root(root, want, plan.options.follow_links) {
                 Ok(attributes) => {
                     self.batch.push(root.as_os_str(), attributes);
-                    if plan.follow && self.is_link(root) {
+                    if plan.options.follow_links && self.is_link(root) {
                         self.batch.mark_last_followed();
                     }
                 }
