@@ -2,52 +2,23 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The counters of a cache since it was opened. They are read one by one while other threads count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CacheCounts {
-    /// Lookups answered from memory.
-    pub hits: u64,
-    /// Lookups that needed a query.
-    pub misses: u64,
-    /// Directories listed.
-    pub listings: u64,
-    /// Listings that were not begun or given up because of their cost, that failed, or during which
-    /// the directory changed.
-    pub listings_given_up: u64,
-    /// Queries of one name.
-    pub queries: u64,
-    /// Queries whether a listing is still valid.
-    pub checks: u64,
-    /// Listings that were not valid any more.
-    pub outdated: u64,
-    /// Names and directories dropped because of a change.
-    pub invalidations: u64,
-    /// Directories evicted to stay within the memory limit.
-    pub evictions: u64,
-    /// Directories that could not be watched and are checked instead.
-    pub unwatched: u64,
-    /// How often notifications were lost, and everything that depended on them was dropped.
-    pub lost: u64,
-    /// Directories cached now, under all their paths.
-    pub directories: u64,
-    /// Names cached now.
-    pub names: u64,
-    /// Directories watched now, including those above cached ones.
-    pub watches: u64,
-}
-
-impl CacheCounts {
-    /// Returns all counters with their names.
-    pub fn named(&self) -> Vec<(&'static str, u64)> {
-        let Self { directories, names, watches, .. } = *self;
-        let now = [("directories", directories), ("names", names), ("watches", watches)];
-        self.growing().into_iter().chain(now).collect()
-    }
-}
-
 macro_rules! counters {
-    ($($name:ident),*) => {
+    ($($(#[$doc:meta])* $name:ident,)* ; $($(#[$now_doc:meta])* $now:ident,)*) => {
+        /// The counters of a cache since it was opened. They are read one by one while other threads count.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct CacheCounts {
+            $($(#[$doc])* pub $name: u64,)*
+            $($(#[$now_doc])* pub $now: u64,)*
+        }
+
+        impl CacheCounts {
+            /// Returns all counters with their names.
+            pub fn named(&self) -> Vec<(&'static str, u64)> {
+                vec![$((stringify!($name), self.$name),)* $((stringify!($now), self.$now)),*]
+            }
+        }
+
         /// The counters that all threads share.
         #[derive(Debug, Default)]
         pub(super) struct Counters {
@@ -55,33 +26,46 @@ macro_rules! counters {
         }
 
         impl Counters {
+            /// Returns the counters that only grow.
             pub(super) fn read(&self) -> CacheCounts {
                 CacheCounts { $($name: self.$name.get(),)* ..CacheCounts::default() }
-            }
-        }
-
-        impl CacheCounts {
-            /// Returns the counters that only grow.
-            fn growing(&self) -> impl IntoIterator<Item = (&'static str, u64)> {
-                [$((stringify!($name), self.$name)),*]
             }
         }
     };
 }
 
-counters!(
+counters! {
+    /// Lookups answered from memory.
     hits,
+    /// Lookups that needed a query.
     misses,
+    /// Directories listed.
     listings,
+    /// Listings that were not begun or given up because of their cost, that failed, or during which
+    /// the directory changed.
     listings_given_up,
+    /// Queries of one name.
     queries,
+    /// Queries whether a listing is still valid.
     checks,
+    /// Listings that were not valid any more.
     outdated,
+    /// Names and directories dropped because of a change.
     invalidations,
+    /// Directories evicted to stay within the memory limit.
     evictions,
+    /// Directories that could not be watched and are checked instead.
     unwatched,
-    lost
-);
+    /// How often notifications were lost, and everything that depended on them was dropped.
+    lost,
+    ;
+    /// Directories cached now, under all their paths.
+    directories,
+    /// Names cached now.
+    names,
+    /// Directories watched now, including those above cached ones.
+    watches,
+}
 
 /// A number that only grows.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use transect_sys::{FieldMask, ReaderKind};
+use transect_sys::{FieldMask, ReaderKind, options};
 
 use super::cost::CacheCosts;
 
@@ -28,32 +28,33 @@ transect_sys::words! {
     }
 }
 
-/// The options of a cache: plain fields with documented defaults. [`CacheOptions::open`] checks
-/// them.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct CacheOptions {
-    /// What the cache guarantees; [`Level::Checked`] by default.
-    pub level: Level,
-    /// The attributes to query and cache. By default: type, mode, size, the times of the last
-    /// change of content and attributes, and the file id. Every result has these fields and no
-    /// others.
-    pub want: FieldMask,
-    /// Where lookups are allowed: in paths that begin with one of these and do not leave it through
-    /// `..`. Everywhere by default. Links may lead out: the roots are not a security boundary.
-    pub roots: Vec<PathBuf>,
-    /// The directory that relative paths refer to. By default relative paths are refused, because
-    /// the current directory of a process may change between two lookups.
-    pub base: Option<PathBuf>,
-    /// The memory limit in bytes. If it is exceeded, directories that were not used lately are
-    /// evicted. No limit by default.
-    pub memory: Option<usize>,
-    /// The largest number of directories to watch; by default what the system allows.
-    pub watches: Option<usize>,
-    /// The reader of directories; by default the best one available.
-    pub reader: Option<ReaderKind>,
-    /// The costs of queries on this system.
-    pub costs: CacheCosts,
+options! {
+    /// The options of a cache. [`CacheOptions::open`] checks them.
+    #[derive(Clone, Debug)]
+    pub struct CacheOptions {
+        /// Sets the attributes to query and cache. By default: type, mode, size, the times of the last
+        /// change of content and attributes, and the file id. Every result has these fields and no
+        /// others.
+        want: FieldMask = FieldMask,
+        /// Sets the memory limit in bytes. If it is exceeded, directories that were not used lately are
+        /// evicted. No limit by default.
+        memory: Option<usize> = usize,
+        /// Sets the largest number of directories to watch; by default what the system allows.
+        watches: Option<usize> = usize,
+        /// Sets the reader of directories; by default the best one available.
+        reader: Option<ReaderKind> = ReaderKind,
+        /// Sets the costs of queries on this system.
+        costs: CacheCosts = CacheCosts,
+        ;
+        /// What the cache guarantees; [`Level::Checked`] by default.
+        pub level: Level,
+        /// Where lookups are allowed: in paths that begin with one of these and do not leave it through
+        /// `..`. Everywhere by default. Links may lead out: the roots are not a security boundary.
+        pub roots: Vec<PathBuf>,
+        /// The directory that relative paths refer to. By default relative paths are refused, because
+        /// the current directory of a process may change between two lookups.
+        pub base: Option<PathBuf>,
+    }
 }
 
 impl Default for CacheOptions {
@@ -81,12 +82,6 @@ impl CacheOptions {
         Self { level, ..Self::default() }
     }
 
-    /// Sets the attributes to query and cache.
-    pub fn want(mut self, want: FieldMask) -> Self {
-        self.want = want;
-        self
-    }
-
     /// Adds a directory below which the cache answers. Without one, it answers for all paths.
     pub fn root(mut self, root: impl Into<PathBuf>) -> Self {
         self.roots.push(root.into());
@@ -96,30 +91,6 @@ impl CacheOptions {
     /// Sets the directory that relative paths refer to.
     pub fn base(mut self, base: impl Into<PathBuf>) -> Self {
         self.base = Some(base.into());
-        self
-    }
-
-    /// Sets the memory limit in bytes.
-    pub fn memory(mut self, bytes: usize) -> Self {
-        self.memory = Some(bytes);
-        self
-    }
-
-    /// Sets the largest number of directories to watch.
-    pub fn watches(mut self, directories: usize) -> Self {
-        self.watches = Some(directories);
-        self
-    }
-
-    /// Sets the reader of directories.
-    pub fn reader(mut self, reader: ReaderKind) -> Self {
-        self.reader = Some(reader);
-        self
-    }
-
-    /// Sets the costs of queries.
-    pub fn costs(mut self, costs: CacheCosts) -> Self {
-        self.costs = costs;
         self
     }
 }

@@ -64,6 +64,7 @@ mod reader;
 mod reader_of_kinds;
 mod registry;
 pub mod residency;
+mod setters;
 mod settings;
 mod system_reader;
 mod usage;

@@ -25,11 +25,10 @@ mod wildmatch;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use transect_sys::{EntryRef, FieldMask, FileType, Verdict, Want};
+use transect_sys::{EntryRef, FieldMask, FileType, Verdict, Want, options};
 
 use crate::dir::Dir;
 use crate::error::Error;
-use crate::setters::options;
 use crate::sink::SkipReason;
 use gitignore::IgnoreRules;
 use globs::Globs;

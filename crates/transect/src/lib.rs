@@ -64,7 +64,6 @@ mod profile;
 mod progress;
 mod reader;
 mod run;
-mod setters;
 mod sink;
 pub mod table;
 mod visitor;

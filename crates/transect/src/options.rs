@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use transect_sys::{ReaderKind, StatOrder, Verdict, Want};
+use transect_sys::{ReaderKind, StatOrder, Verdict, Want, options};
 
 use crate::cancel::Cancel;
 use crate::entry_filter::{Candidate, EntryFilter};
@@ -17,7 +17,6 @@ use crate::order::Order;
 use crate::plan::ScanPlan;
 use crate::profile::WalkSettings;
 use crate::progress::Progress;
-use crate::setters::options;
 
 options! {
     /// The options of a walk.

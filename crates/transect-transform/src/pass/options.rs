@@ -9,7 +9,7 @@ use super::idle::IdleThreads;
 use super::method::IoMethod;
 use super::preference::Preference;
 
-transect::options! {
+transect_sys::options! {
     /// How to read and write files.
     #[derive(Clone, Debug, Default)]
     pub struct PassOptions {

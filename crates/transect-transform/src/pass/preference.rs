@@ -3,7 +3,7 @@
 use super::method::{IoMethod, OutputMode};
 use super::task::{Load, SizeClass, Task};
 
-transect::options! {
+transect_sys::options! {
     /// A method that was measured to be fastest for some files. Fields that are `None` match any file.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Preference {

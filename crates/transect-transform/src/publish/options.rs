@@ -25,7 +25,7 @@ pub enum Durability {
     Batch,
 }
 
-transect::options! {
+transect_sys::options! {
     /// How to put results in place.
     #[derive(Clone, Copy, Debug, Default)]
     pub struct ReplaceOptions {

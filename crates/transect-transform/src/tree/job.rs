@@ -46,7 +46,7 @@ pub enum OutputTarget {
     Directory(PathBuf),
 }
 
-transect::options! {
+transect_sys::options! {
     /// A job: steps to run on a list of files.
     #[derive(Clone, Debug)]
     pub struct Job {

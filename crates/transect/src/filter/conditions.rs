@@ -2,9 +2,7 @@
 
 use std::str::FromStr;
 
-use transect_sys::{Attributes, FieldMask};
-
-use crate::setters::options;
+use transect_sys::{Attributes, FieldMask, options};
 
 options! {
     /// Conditions on attributes. An unknown attribute meets none.

@@ -25,5 +25,3 @@ macro_rules! options {
         }
     };
 }
-
-pub(crate) use options;
