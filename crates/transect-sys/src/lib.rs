@@ -89,6 +89,8 @@ pub use fault::{Fault, FaultKind, Inconsistent};
 #[cfg(any(target_os = "linux", windows))]
 pub use mapping::Mapping;
 pub use name::name_from_bytes;
+#[doc(hidden)]
+pub use name::name_prefix;
 pub use name_buffer::NameBuffer;
 pub use opener::open_command;
 pub use output_path::check_output_path;

@@ -28,6 +28,17 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> &OsStr {
     unsafe { OsStr::from_encoded_bytes_unchecked(bytes) }
 }
 
+/// Returns the first eight bytes of a name as a number that sorts the same way. They distinguish
+/// most names without a second look at them.
+#[doc(hidden)]
+#[inline]
+pub fn name_prefix(name: &[u8]) -> u64 {
+    let mut first = [0; 8];
+    let length = name.len().min(8);
+    first[..length].copy_from_slice(&name[..length]);
+    u64::from_be_bytes(first)
+}
+
 /// Returns the name with these bytes. On Windows, where names are UTF-16, they must be WTF-8: invalid
 /// sequences are replaced.
 pub fn name_from_bytes(bytes: Vec<u8>) -> OsString {

@@ -8,11 +8,11 @@ use std::io;
 use std::mem::take;
 
 use transect_sys::processor::prefetch;
-use transect_sys::{AlternateStreams, Attributes, FieldMask, FileType};
+use transect_sys::{AlternateStreams, Attributes, FieldMask, FileType, name_prefix};
 
 use super::error::{invalid, same_error};
 use super::inode_table::{InodeRecord, InodeTable, Role, Times, with_room};
-use super::subdirectories::{Subdirectories, Subdirectory, name_prefix};
+use super::subdirectories::{Subdirectories, Subdirectory};
 use super::threads::both;
 
 /// The names of some directories, in the order in which they were read.
@@ -28,7 +28,7 @@ pub(super) struct Names {
 /// An entry that may be a directory.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
-    /// See [`name_prefix`].
+    /// The [`name_prefix`] of the name.
     prefix: u64,
     offset: u64,
     parent: u32,

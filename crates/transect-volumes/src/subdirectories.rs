@@ -2,7 +2,7 @@
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Subdirectory {
-    /// See [`name_prefix`]: it distinguishes most names without a look at them.
+    /// The [`transect_sys::name_prefix`] of the name.
     pub(super) prefix: u64,
     /// Where the name is: the part, and the offset in it.
     pub(super) offset: u64,
@@ -24,14 +24,6 @@ pub(super) struct Subdirectories {
 
 /// Stands for a directory that no name leads to.
 const NONE: u32 = u32::MAX;
-
-/// Returns the first eight bytes of a name as a number that sorts the same way.
-pub(super) fn name_prefix(name: &[u8]) -> u64 {
-    let mut first = [0; 8];
-    let length = name.len().min(8);
-    first[..length].copy_from_slice(&name[..length]);
-    u64::from_be_bytes(first)
-}
 
 impl Subdirectories {
     /// Sorts the names of directories, each given with the directory that it is in. There are `directories`
@@ -85,6 +77,8 @@ impl Subdirectories {
 
 #[cfg(test)]
 mod tests {
+    use transect_sys::name_prefix;
+
     use super::*;
 
     const NAMES: [&str; 6] = ["second", "beginning b", "beginning a", "", "beginning", "x"];

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use transect_sys::{Attributes, Batch, FieldMask, FileId, FileType, Verdict};
+use transect_sys::{Attributes, Batch, FieldMask, FileId, FileType, Verdict, name_prefix};
 
 use super::columns::{Chunk, Rows};
 use super::directories::SubtreeTotals;
@@ -105,13 +105,4 @@ impl DirectoryBuffer {
         self.sort_keys.clear();
         Some((first, count, std::mem::take(&mut self.totals)))
     }
-}
-
-/// Returns the first eight bytes of a name as a number that sorts the same way. They distinguish
-/// most names without a second look at them.
-fn name_prefix(name: &[u8]) -> u64 {
-    let mut first = [0; 8];
-    let length = name.len().min(8);
-    first[..length].copy_from_slice(&name[..length]);
-    u64::from_be_bytes(first)
 }
