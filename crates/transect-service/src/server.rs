@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::thread::Scope;
 use std::time::Duration;
 
@@ -120,7 +121,7 @@ impl Server {
             Err(error) => return on_event(Event::Failed { why: transect::reason(&error) }),
         };
         if let Some(user) = other_user {
-            self.service.refused.add(1);
+            self.service.refused.fetch_add(1, Ordering::Relaxed);
             reject(&stream, ErrorCode::Denied, "it answers its own user only");
             return on_event(Event::Refused { user });
         }
@@ -130,7 +131,7 @@ impl Server {
         }
         let open = self.open.add(number, stream);
         let answer = move || {
-            self.service.connections.add(1);
+            self.service.connections.fetch_add(1, Ordering::Relaxed);
             on_event(Event::Connected { process });
             let disconnect = Connection::new(&self.service, &open).run();
             self.open.remove(number);

@@ -8,20 +8,6 @@ use transect_cache::AttributeCache;
 use crate::CACHED_FIELDS;
 use crate::protocol::{ServerInfo, VERSION};
 
-/// A number that only grows.
-#[derive(Debug, Default)]
-pub(crate) struct Counter(AtomicU64);
-
-impl Counter {
-    pub(crate) fn add(&self, number: u64) {
-        self.0.fetch_add(number, Ordering::Relaxed);
-    }
-
-    fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 #[derive(Debug)]
 pub(crate) struct Service {
     cache: AttributeCache,
@@ -29,10 +15,10 @@ pub(crate) struct Service {
     began: Instant,
     /// Milliseconds after `began`, of the last request.
     last_request: AtomicU64,
-    pub(crate) connections: Counter,
-    requests: Counter,
-    questions: Counter,
-    pub(crate) refused: Counter,
+    pub(crate) connections: AtomicU64,
+    requests: AtomicU64,
+    questions: AtomicU64,
+    pub(crate) refused: AtomicU64,
 }
 
 impl Service {
@@ -62,18 +48,18 @@ impl Service {
         let mut stats = self.cache.counts().named();
         stats.extend([
             ("memory", self.cache.memory() as u64),
-            ("connections", self.connections.get()),
-            ("requests", self.requests.get()),
-            ("questions", self.questions.get()),
-            ("refused", self.refused.get()),
+            ("connections", self.connections.load(Ordering::Relaxed)),
+            ("requests", self.requests.load(Ordering::Relaxed)),
+            ("questions", self.questions.load(Ordering::Relaxed)),
+            ("refused", self.refused.load(Ordering::Relaxed)),
         ]);
         stats
     }
 
     /// Counts a request with this number of paths or names.
     pub(crate) fn count_request(&self, questions: u64) {
-        self.requests.add(1);
-        self.questions.add(questions);
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.questions.fetch_add(questions, Ordering::Relaxed);
         self.update_last_request();
     }
 
