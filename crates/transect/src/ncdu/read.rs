@@ -68,15 +68,15 @@ pub fn read(input: impl BufRead, columns: FieldMask) -> Result<Table, Error> {
 /// An entry as written in an export.
 #[derive(Default)]
 struct Item {
-    name: Vec<u8>,
-    asize: u64,
-    dsize: u64,
+    name: Option<Vec<u8>>,
+    asize: Option<u64>,
+    dsize: Option<u64>,
     dev: Option<u64>,
     ino: Option<u64>,
-    hlnkc: bool,
+    hlnkc: Option<bool>,
     nlink: Option<u64>,
-    notreg: bool,
-    read_error: bool,
+    notreg: Option<bool>,
+    read_error: Option<bool>,
     excluded: Option<Vec<u8>>,
     uid: Option<u64>,
     gid: Option<u64>,
@@ -89,43 +89,47 @@ impl Item {
         let mut item = Self::default();
         json.expect(b'{')?;
         let offset = json.offset();
-        let mut keys = Keys::default();
         loop {
             json.peek()?;
             let key_offset = json.offset();
             let key = json.string()?;
-            if !keys.add(&key) {
+            json.expect(b':')?;
+            let is_second = match key.as_slice() {
+                b"name" => item.name.replace(json.string()?).is_some(),
+                b"asize" => item.asize.replace(json.number()?).is_some(),
+                b"dsize" => item.dsize.replace(json.number()?).is_some(),
+                b"dev" => item.dev.replace(json.number()?).is_some(),
+                b"ino" => item.ino.replace(json.number()?).is_some(),
+                b"hlnkc" => item.hlnkc.replace(json.boolean()?).is_some(),
+                b"nlink" => item.nlink.replace(json.number()?).is_some(),
+                b"notreg" => item.notreg.replace(json.boolean()?).is_some(),
+                b"read_error" => item.read_error.replace(json.boolean()?).is_some(),
+                b"excluded" => item.excluded.replace(json.string()?).is_some(),
+                b"uid" => item.uid.replace(json.number()?).is_some(),
+                b"gid" => item.gid.replace(json.number()?).is_some(),
+                b"mode" => item.mode.replace(json.number()?).is_some(),
+                b"mtime" => item.mtime.replace(json.time()?).is_some(),
+                // Ignored, and not remembered: any number of them takes no memory.
+                _ => json.skip_value().map(|()| false)?,
+            };
+            if is_second {
                 let what = format!("a second \"{}\" of the same entry", key.escape_ascii());
                 return Err(Error::Format { offset: key_offset, what });
-            }
-            json.expect(b':')?;
-            match key.as_slice() {
-                b"name" => item.name = json.string()?,
-                b"asize" => item.asize = json.number()?,
-                b"dsize" => item.dsize = json.number()?,
-                b"dev" => item.dev = Some(json.number()?),
-                b"ino" => item.ino = Some(json.number()?),
-                b"hlnkc" => item.hlnkc = json.boolean()?,
-                b"nlink" => item.nlink = Some(json.number()?),
-                b"notreg" => item.notreg = json.boolean()?,
-                b"read_error" => item.read_error = json.boolean()?,
-                b"excluded" => item.excluded = Some(json.string()?),
-                b"uid" => item.uid = Some(json.number()?),
-                b"gid" => item.gid = Some(json.number()?),
-                b"mode" => item.mode = Some(json.number()?),
-                b"mtime" => item.mtime = Some(json.time()?),
-                _ => json.skip_value()?,
             }
             if !json.accept(b',')? {
                 break;
             }
         }
         json.expect(b'}')?;
-        if item.name.is_empty() || item.name.contains(&0) {
+        if item.name().is_empty() || item.name().contains(&0) {
             let what = "an entry without a name, or with one that no system allows".to_owned();
             return Err(Error::Format { offset, what });
         }
         Ok(item)
+    }
+
+    fn name(&self) -> &[u8] {
+        self.name.as_deref().unwrap_or_default()
     }
 
     /// Returns the attributes of the entry. Numbers out of range are unknown.
@@ -133,12 +137,12 @@ impl Item {
         let mode = self.mode.and_then(|mode| u16::try_from(mode).ok());
         let mut attributes = Attributes::of_type(match mode {
             _ if directory => FileType::Directory,
-            _ if !self.notreg => FileType::File,
+            _ if self.notreg != Some(true) => FileType::File,
             Some(mode) => FileType::from_mode(mode.into()),
             None => FileType::Unknown,
         });
-        attributes.set_size(self.asize);
-        attributes.set_allocated(self.dsize);
+        attributes.set_size(self.asize.unwrap_or(0));
+        attributes.set_allocated(self.dsize.unwrap_or(0));
         attributes.set_device(device);
         if let Some(ino) = self.ino {
             attributes.set_inode(ino);
@@ -150,7 +154,7 @@ impl Item {
         };
         match narrow(self.nlink) {
             Some(names) => attributes.set_nlink(names),
-            None if !self.hlnkc => attributes.set_nlink(1),
+            None if self.hlnkc != Some(true) => attributes.set_nlink(1),
             None => {}
         }
         if let Some(mode) = mode {
@@ -169,38 +173,6 @@ impl Item {
     }
 }
 
-/// The keys that an object has had. Only known keys are remembered; others are ignored, and take no
-/// memory.
-#[derive(Default)]
-struct Keys(u16);
-
-impl Keys {
-    const KNOWN: [&[u8]; 14] = [
-        b"name",
-        b"asize",
-        b"dsize",
-        b"dev",
-        b"ino",
-        b"hlnkc",
-        b"nlink",
-        b"notreg",
-        b"read_error",
-        b"excluded",
-        b"uid",
-        b"gid",
-        b"mode",
-        b"mtime",
-    ];
-
-    /// Returns false if the key is known and a duplicate.
-    fn add(&mut self, key: &[u8]) -> bool {
-        let Some(index) = Self::KNOWN.iter().position(|known| *known == key) else { return true };
-        let new = self.0 & (1 << index) == 0;
-        self.0 |= 1 << index;
-        new
-    }
-}
-
 /// A tree being read into a table.
 struct Importer {
     table: TableImporter,
@@ -212,9 +184,9 @@ impl Importer {
     fn enter<R: BufRead>(&mut self, json: &mut JsonReader<R>) -> Result<(), Error> {
         let item = self.item(json)?;
         let device = item.dev.or(self.devices.last().copied()).unwrap_or(0);
-        self.table.enter(&name_from_bytes(item.name.clone()), &item.attributes(true, device));
+        self.table.enter(&name_from_bytes(item.name().to_vec()), &item.attributes(true, device));
         self.devices.push(device);
-        if item.read_error {
+        if item.read_error == Some(true) {
             self.table
                 .fail_directory(io::Error::other("it could not be read when this was exported"));
         }
@@ -233,7 +205,7 @@ impl Importer {
         let device = item.dev.or(self.devices.last().copied()).unwrap_or(0);
         let boundary = match item.excluded.as_deref() {
             None => {
-                let name = name_from_bytes(item.name.clone());
+                let name = name_from_bytes(item.name().to_vec());
                 self.table.add_entry(&name, &item.attributes(false, device));
                 return Ok(());
             }
@@ -244,7 +216,7 @@ impl Importer {
                 return Ok(());
             }
         };
-        self.table.enter(&name_from_bytes(item.name.clone()), &item.attributes(true, device));
+        self.table.enter(&name_from_bytes(item.name().to_vec()), &item.attributes(true, device));
         self.table.skip_directory(boundary);
         self.table.leave().expect("BUG: nothing is in a directory that was not read");
         Ok(())
@@ -254,7 +226,7 @@ impl Importer {
         let offset = json.offset();
         let item = Item::read(json)?;
         // A root is named by a path; below it, a path would lead out of the directory.
-        let wrong = match item.name.as_slice() {
+        let wrong = match item.name() {
             _ if self.table.depth() == 0 => return Ok(item),
             b"." | b".." => "a name that is not valid: '.' or '..'",
             name if name.contains(&b'/') => "a name that contains a '/'",
