@@ -35,33 +35,25 @@ transect_sys::words! {
 impl SortKey {
     /// Returns the attribute that the key needs.
     pub fn field(self) -> FieldMask {
-        match self {
-            Self::Path | Self::Name => FieldMask::empty(),
-            Self::Size => FieldMask::SIZE,
-            Self::Allocated => FieldMask::ALLOCATED,
-            Self::Mtime => FieldMask::MTIME,
-            Self::Ctime => FieldMask::CTIME,
-            Self::Atime => FieldMask::ATIME,
-            Self::Btime => FieldMask::BTIME,
-            Self::Nlink => FieldMask::NLINK,
-            Self::Inode => FieldMask::INODE,
-        }
+        self.field_and_value().0
     }
 
     /// Returns a number that sorts smallest first; `None` for a key of text, or if the attribute is unknown.
     pub fn sort_value(self, of: &Attributes) -> Option<i128> {
-        let largest_first = |number: u64| -i128::from(number);
-        let newest_first = |time: i64| -i128::from(time);
+        self.field_and_value().1(of)
+    }
+
+    fn field_and_value(self) -> (FieldMask, fn(&Attributes) -> Option<i128>) {
         match self {
-            Self::Path | Self::Name => None,
-            Self::Size => of.size().map(largest_first),
-            Self::Allocated => of.allocated().map(largest_first),
-            Self::Mtime => of.mtime().map(newest_first),
-            Self::Ctime => of.ctime().map(newest_first),
-            Self::Atime => of.atime().map(newest_first),
-            Self::Btime => of.btime().map(newest_first),
-            Self::Nlink => of.nlink().map(u64::from).map(largest_first),
-            Self::Inode => of.inode().map(i128::from),
+            Self::Path | Self::Name => (FieldMask::empty(), |_| None),
+            Self::Size => (FieldMask::SIZE, |of| Some(-i128::from(of.size()?))),
+            Self::Allocated => (FieldMask::ALLOCATED, |of| Some(-i128::from(of.allocated()?))),
+            Self::Mtime => (FieldMask::MTIME, |of| Some(-i128::from(of.mtime()?))),
+            Self::Ctime => (FieldMask::CTIME, |of| Some(-i128::from(of.ctime()?))),
+            Self::Atime => (FieldMask::ATIME, |of| Some(-i128::from(of.atime()?))),
+            Self::Btime => (FieldMask::BTIME, |of| Some(-i128::from(of.btime()?))),
+            Self::Nlink => (FieldMask::NLINK, |of| Some(-i128::from(of.nlink()?))),
+            Self::Inode => (FieldMask::INODE, |of| of.inode().map(i128::from)),
         }
     }
 }
