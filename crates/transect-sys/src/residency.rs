@@ -102,37 +102,40 @@ fn regular_size(attributes: &Attributes) -> io::Result<u64> {
     }
 }
 
-/// Returns the error of systems that do not report residency.
+/// What systems lack that do not report residency.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn unsupported() -> io::Error {
-    let reason = "this system does not report which parts of a file are in memory";
-    io::Error::new(io::ErrorKind::Unsupported, reason)
+pub(crate) mod unreported {
+    use std::fs::File;
+    use std::io;
+    use std::ops::Range;
+
+    use super::Residency;
+
+    /// Used only to count pages, which are never reported here.
+    pub(crate) fn page_size() -> u64 {
+        4096
+    }
+
+    pub(crate) fn residency(_: &File, _: Range<u64>) -> io::Result<Residency> {
+        let reason = "this system does not report which parts of a file are in memory";
+        Err(io::Error::new(io::ErrorKind::Unsupported, reason))
+    }
+
+    pub(crate) fn is_memory_only(_: &File) -> bool {
+        false
+    }
 }
 
 #[cfg(not(any(target_os = "linux", windows)))]
 mod portable {
     use std::fs::File;
     use std::io;
-    use std::ops::Range;
     use std::path::Path;
 
-    use super::Residency;
+    pub(super) use super::unreported::{is_memory_only, page_size, residency};
 
     pub(super) fn open(path: &Path) -> io::Result<File> {
         File::open(path)
-    }
-
-    /// Used only to count pages, which are never reported here.
-    pub(super) fn page_size() -> u64 {
-        4096
-    }
-
-    pub(super) fn residency(_: &File, _: Range<u64>) -> io::Result<Residency> {
-        Err(super::unsupported())
-    }
-
-    pub(super) fn is_memory_only(_: &File) -> bool {
-        false
     }
 
     pub(super) fn drop_pages(_: &File, _: u64) -> io::Result<()> {
