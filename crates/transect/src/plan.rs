@@ -83,7 +83,7 @@ impl ScanPlan {
             return Err(Error::ReaderUnavailable(reader.as_str(), why));
         }
         if ReaderKind::VOLUMES.contains(&reader)
-            && let Some(why) = unavailable_on_volumes(&options)
+            && let Some(why) = auto::unavailable_on_volumes(&options)
         {
             return Err(Error::ReaderUnavailable(reader.as_str(), why));
         }
@@ -174,18 +174,6 @@ fn cores() -> usize {
 /// Returns the number of descriptors that a walk may use in this process.
 fn descriptors_left() -> usize {
     host::handle_limit().saturating_sub(RESERVED_DESCRIPTORS)
-}
-
-/// Returns why a reader of volumes, which has attributes and names but no content, cannot do what is
-/// wanted.
-fn unavailable_on_volumes(options: &ScanOptions) -> Option<&'static str> {
-    if options.follow_links || options.filters.broken_links {
-        Some("it does not read the targets of links")
-    } else if options.filters.gitignore {
-        Some("it does not read .gitignore files")
-    } else {
-        None
-    }
 }
 
 /// Checks that the reader supports its settings.

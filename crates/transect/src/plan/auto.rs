@@ -9,7 +9,6 @@ use std::path::Path;
 
 use transect_sys::ReaderKind;
 
-use super::unavailable_on_volumes;
 use crate::options::ScanOptions;
 
 /// Returns the reader of the volume if the only root is all of one, and why or why not.
@@ -33,6 +32,18 @@ fn volume_of(options: &ScanOptions) -> Result<ReaderKind, String> {
         return Err("only a part of the volume is wanted".to_owned());
     }
     Ok(reader)
+}
+
+/// Returns why a reader of volumes, which has attributes and names but no content, cannot do what is
+/// wanted.
+pub(super) fn unavailable_on_volumes(options: &ScanOptions) -> Option<&'static str> {
+    if options.follow_links || options.filters.broken_links {
+        Some("it does not read the targets of links")
+    } else if options.filters.gitignore {
+        Some("it does not read .gitignore files")
+    } else {
+        None
+    }
 }
 
 #[cfg(feature = "volumes")]
