@@ -88,8 +88,8 @@ pub(crate) struct ListArgs {
     pub(crate) exec: Vec<OsString>,
     /// Run COMMAND for many entries at once: -X rm {}
     ///
-    /// As in xargs: as many paths a COMMAND as the system allows, one COMMAND after the other, none
-    /// without entries. One argument can have a placeholder; it is repeated for each path.
+    /// As in xargs: up to 128 KiB of paths a COMMAND, one COMMAND after the other, none without
+    /// entries. One argument can have a placeholder; it is repeated for each path.
     #[arg(short = 'X', long, value_name = "COMMAND", num_args = 1.., value_terminator = ";",
           allow_hyphen_values = true, action = ArgAction::Set, conflicts_with = "exec",
           conflicts_with_all = PRINTING)]

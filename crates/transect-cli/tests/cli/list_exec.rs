@@ -92,7 +92,7 @@ fn exec_output_of_a_command_is_not_interleaved() {
     for name in 0..12 {
         env.text(format!("tree/{name}"), "");
     }
-    // Some print more than is kept in memory.
+    // Some print much more than fits into a pipe.
     let script = r#"n=$1; lines=300; [ ${n#tree/} -gt 9 ] && lines=9000
         while [ $lines -gt 0 ]; do
             echo "$n out of a line that is long enough to fill pipes and buffers before its end ............"
@@ -182,23 +182,25 @@ fn exec_follows_sort_and_limit() {
 }
 
 #[test]
-fn exec_batch_splits_at_the_limit_of_the_system() {
+fn exec_batch_splits_as_xargs_does() {
     let env = TestEnv::new();
     tree::many_files(&env, &env.path("tree"), 4000, &"x".repeat(240));
     let expected = env.transect(["list", "-0", "tree"]).exits(0).quiet().paths(b'\0');
     let total: usize = expected.iter().map(|path| path.len() + 9).sum();
-    // A quarter of the stack is the limit.
-    for stack_kib in [2048, 4096] {
-        let limit = stack_kib * 1024 / 4;
-        let script = format!(
-            r#"ulimit -S -s {stack_kib} && "$TRANSECT" list tree -X sh -c 'echo >>count; {PRINT}' sh"#
-        );
+    let run = |setup: &str| {
+        let script =
+            format!(r#"{setup} "$TRANSECT" list tree -X sh -c 'echo >>count; {PRINT}' sh"#);
         let listed = env.sh(&script).exits(0).quiet();
         assert_eq!(listed.paths(b'\0'), expected);
         let processes = std::fs::read_to_string(env.path("count")).unwrap().lines().count();
-        assert_eq!(processes, total.div_ceil(limit - 8192), "of {total} bytes");
         std::fs::remove_file(env.path("count")).unwrap();
-    }
+        processes
+    };
+    let batches = total.div_ceil(128 << 10);
+    assert_eq!(run(""), batches);
+    // A quarter of the stack is the limit: the environment leaves less than 128 KiB of it.
+    let large = r#"ulimit -S -s 2048; export A=$(printf %0110000d 0); export B=$A C=$A D=$A;"#;
+    assert_eq!(run(large), 2 * batches);
 }
 
 #[test]

@@ -6,32 +6,32 @@
 //!
 //! The walk goes on while commands run, until the queue is full. Arguments never pass through a shell.
 
-mod capture;
-mod limit;
 mod template;
 mod terminate;
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use transect::Cancel;
 
 use crate::args::ListArgs;
-use crate::output::{self, units};
+use crate::output::{self, stream, units};
 use transect_program::exit::CliError;
 
-use capture::{RunError, run_captured, run_inherited};
-use limit::Budget;
 use template::Template;
 use terminate::Terminator;
 
 /// The bytes of paths that wait for a command. More would not make anything faster: the walk waits.
 const QUEUED_BYTES: usize = 16 << 20;
+
+/// The bytes of the arguments of a batch. As for `xargs`: every Linux accepts about as many, and more would not
+/// be faster.
+const BATCH_BYTES: usize = if cfg!(windows) { 32_000 } else { 128 << 10 };
 
 /// The time between two looks at the request to stop.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -57,14 +57,13 @@ pub(super) struct Commands {
     printing: Mutex<()>,
 }
 
-/// How commands run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// One path a command, several commands at a time.
     Parallel(usize),
     /// One path a command, one at a time: they inherit the standard streams.
     OneByOne,
-    /// As many paths a command as the system allows.
+    /// Many paths a command.
     Batch,
 }
 
@@ -72,7 +71,6 @@ enum Mode {
 struct State {
     paths: VecDeque<Vec<u8>>,
     bytes: usize,
-    /// No paths will be added.
     is_complete: bool,
     /// The threads that run commands.
     running: usize,
@@ -91,9 +89,6 @@ impl State {
 
 impl Commands {
     /// Returns the commands that the arguments request, if any.
-    ///
-    /// # Errors
-    /// [`CliError::Usage`]
     pub(super) fn of(args: &ListArgs, cancel: &Cancel) -> Result<Option<Self>, CliError> {
         let (template, mode) = if !args.exec.is_empty() {
             let jobs = || std::thread::available_parallelism().map_or(1, usize::from);
@@ -128,9 +123,6 @@ impl Commands {
 
     /// Runs commands for all paths that `walk` writes, and returns what `walk` does and whether all
     /// commands succeeded.
-    ///
-    /// # Errors
-    /// Those of `walk`; or the program cannot be started, or output cannot be written.
     pub(super) fn run<T>(
         &self,
         walk: impl FnOnce(PathWriter<'_>) -> Result<T, CliError>,
@@ -184,9 +176,10 @@ impl Commands {
                 while let Some(path) = self.take() {
                     let (program, arguments) = self.template.expand(&path);
                     let mut command = Command::new(&program);
+                    command.args(arguments);
                     let status = match self.mode {
-                        Mode::OneByOne => run_inherited(command.args(arguments), &self.cancel),
-                        _ => run_captured(command.args(arguments), &self.printing, &self.cancel),
+                        Mode::OneByOne => command.status(),
+                        _ => self.run_captured(&mut command),
                     };
                     self.record(status, &program);
                 }
@@ -194,18 +187,34 @@ impl Commands {
         }
     }
 
+    /// Runs a command without standard input, and prints its output at its end.
+    fn run_captured(&self, command: &mut Command) -> io::Result<ExitStatus> {
+        let Output { status, stdout, stderr } = command.stdin(Stdio::null()).output()?;
+        let _printing = self.printing.lock().unwrap_or_else(PoisonError::into_inner);
+        // Colours are the command's, and pass. On a terminal, what else it prints is escaped: it writes
+        // to a pipe, and may not have quoted names.
+        let printed = stream::stdout().allow_styles_of_commands().write_all(&stdout);
+        // A closed standard error is ignored.
+        let _ = stream::stderr().allow_styles_of_commands().write_all(&stderr);
+        if let Err(error) = printed {
+            self.stop(&mut self.lock(), CliError::Output(error));
+        }
+        Ok(status)
+    }
+
     fn work_in_batches(&self) {
         let (program, before, after) = self.template.around_repeated();
         let fixed = std::iter::once(&program).chain(&before).chain(&after);
-        let whole = Budget::of_system().without(fixed);
-        let (mut left, mut batch) = (whole, Vec::new());
+        let fixed: usize = fixed.map(|argument| cost(argument)).sum();
+        let (mut bytes, mut batch) = (fixed, Vec::new());
         while let Some(path) = self.take() {
             let argument = self.template.expand_repeated(&path);
-            if !left.take(&argument) {
+            if bytes + cost(&argument) > BATCH_BYTES {
                 self.run_batch(&program, &before, &std::mem::take(&mut batch), &after);
                 // An argument that does not fit alone fails when its command is started.
-                left = whole.without([&argument]);
+                bytes = fixed;
             }
+            bytes += cost(&argument);
             batch.push(argument);
         }
         self.run_batch(&program, &before, &batch, &after);
@@ -224,8 +233,8 @@ impl Commands {
         }
         let mut command = Command::new(program);
         command.args(before).args(batch).args(after);
-        match run_inherited(&mut command, &self.cancel) {
-            Err(RunError::Start(error)) if batch.len() > 1 && is_too_long(&error) => {
+        match command.status() {
+            Err(error) if batch.len() > 1 && is_too_long(&error) => {
                 let (first, second) = batch.split_at(batch.len() / 2);
                 self.run_batch(program, before, first, after);
                 self.run_batch(program, before, second, after);
@@ -261,14 +270,13 @@ impl Commands {
         }
     }
 
-    /// Counts a command.
-    fn record(&self, status: Result<ExitStatus, RunError>, program: &OsString) {
+    fn record(&self, status: io::Result<ExitStatus>, program: &OsString) {
         let mut state = self.lock();
         state.run += 1;
         match status {
             Ok(status) if status.success() => {}
             Ok(_) => state.failed += 1,
-            Err(RunError::Start(error)) => {
+            Err(error) => {
                 state.failed += 1;
                 state.unstarted += 1;
                 let message = cannot_start(Path::new(program), &error);
@@ -277,9 +285,6 @@ impl Commands {
                 } else if state.unstarted <= REPORTED || self.report_all {
                     output::error(&message);
                 }
-            }
-            Err(RunError::Output(error)) => {
-                self.stop(&mut state, CliError::Output(error));
             }
         }
     }
@@ -339,7 +344,6 @@ impl Commands {
 pub(super) struct PathWriter<'c>(&'c Commands);
 
 impl PathWriter<'_> {
-    /// The end of a path.
     pub(super) const TERMINATOR: u8 = b'\0';
 }
 
@@ -360,13 +364,18 @@ impl Write for PathWriter<'_> {
     }
 }
 
-/// Calls a function at the end of its scope.
 struct OnDrop<F: FnMut()>(F);
 
 impl<F: FnMut()> Drop for OnDrop<F> {
     fn drop(&mut self) {
         (self.0)();
     }
+}
+
+/// Returns the bytes that an argument takes of the limit: with the NUL after it and the pointer to it, on Windows
+/// in quotes with each unit escaped.
+fn cost(argument: &OsStr) -> usize {
+    if cfg!(windows) { argument.len() * 2 + 3 } else { argument.len() + 1 + size_of::<usize>() }
 }
 
 fn cannot_start(program: &Path, error: &io::Error) -> String {

@@ -12,7 +12,6 @@ pub(super) struct Template {
     arguments: Vec<Argument>,
 }
 
-/// One word of a command.
 #[derive(Debug)]
 struct Argument(Vec<Piece>);
 
@@ -55,9 +54,6 @@ impl Template {
 
     /// The same for a command that takes many paths: one argument has a placeholder, and is repeated for
     /// each path.
-    ///
-    /// # Errors
-    /// A message: the program or several arguments have a placeholder.
     pub(super) fn parse_batch(words: &[OsString]) -> Result<Self, String> {
         let template = Self::parse(words);
         if template.program.has_placeholder() {

@@ -15,7 +15,7 @@ impl Terminator {
         self.state.end_processes()
     }
 
-    /// Elsewhere, each thread that waits for a command kills it.
+    /// Elsewhere, commands receive Ctrl-C from the terminal.
     #[cfg(not(target_os = "linux"))]
     pub(super) fn end_processes(&mut self) -> bool {
         false
