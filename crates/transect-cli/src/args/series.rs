@@ -121,8 +121,6 @@ Examples:
     transect history --html history.html src
   Print exact numbers as JSON, for a script:
     transect history --json src
-  Print exact numbers for a spreadsheet:
-    transect history --csv src > history.csv
   Show the snapshots of the same directory on another machine:
     transect history --host laptop src
 
@@ -138,12 +136,9 @@ pub(crate) struct HistoryArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Option<String>,
     /// Write a page with curves and what grew to FILE, replacing it; - is standard output
-    #[arg(long, value_name = "FILE", requires = "path", conflicts_with_all = ["json", "csv"])]
+    #[arg(long, value_name = "FILE", requires = "path", conflicts_with = "json")]
     pub(crate) html: Option<PathBuf>,
     /// Print one JSON object with exact numbers
-    #[arg(long, conflicts_with = "csv")]
-    pub(crate) json: bool,
-    /// Print comma-separated values: a header, then a line for each snapshot or series
     #[arg(long)]
-    pub(crate) csv: bool,
+    pub(crate) json: bool,
 }

@@ -146,7 +146,6 @@ fn history_page_wrong_options_and_removed_snapshots() {
     for (args, word) in [
         (&["--html", "page.html"][..], "<PATH>"),
         (&["--html", "page.html", "--json", "tree"], "cannot be used with"),
-        (&["--html", "page.html", "--csv", "tree"], "cannot be used with"),
         (&["--html", "page.html", "tree"], "keep one: transect keep tree"),
     ] {
         let refused = env.transect(["history"].iter().chain(args)).exits(2);

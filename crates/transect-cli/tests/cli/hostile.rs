@@ -90,7 +90,7 @@ const CASES: &[(&str, &str)] = &[
     ),
     (
         "history",
-        r#"$T keep "$N"; $T history "$N"; $T history --json "$N"; $T history --csv "$N"
+        r#"$T keep "$N"; $T history "$N"; $T history --json "$N"
         for folder in "$XDG_DATA_HOME"/transect/series/*/*; do echo >"$folder/$U"; done
         $T history "$N"; $T history --json "$N"; $T history "missing$N"; $T history --host "$U" "$N""#,
     ),

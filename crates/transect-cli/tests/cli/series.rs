@@ -97,11 +97,6 @@ fn keep_changes_and_history_follow_a_tree() {
     let text = env.transect(["history", "tree"]).exits(0).quiet().stdout_text();
     assert!(text.contains(": 2 snapshots") && text.contains("▁█"), "{text}");
     assert!(text.lines().nth(4).unwrap().ends_with("+1"), "{text}");
-    let csv = env.transect(["history", "--csv", "tree"]).exits(0).quiet();
-    let mut csv = csv::Reader::from_reader(&csv.stdout[..]);
-    let column = csv.headers().unwrap().iter().position(|name| name == "entries").unwrap();
-    let entries: Vec<String> = csv.records().map(|it| it.unwrap()[column].to_owned()).collect();
-    assert_eq!(entries, ["3", "4"]);
 }
 
 /// It opened each once for the place of the new one, and again to thin.
@@ -199,13 +194,6 @@ fn history_without_a_path_lists_all_series() {
     let text = env.transect(["history"]).exits(0).quiet().stdout_text();
     assert_eq!(text.lines().count(), 7, "{text}");
     assert!(text.lines().any(|line| line.contains("  server") && line.ends_with(root)), "{text}");
-    let csv = env.transect(["history", "--csv"]).exits(0).quiet();
-    let mut csv = csv::Reader::from_reader(&csv.stdout[..]);
-    assert_eq!(csv.byte_headers().unwrap().iter().next_back(), Some(&b"path"[..]));
-    assert_eq!(
-        csv.byte_records().map(|it| it.unwrap()).filter(|it| it[6].ends_with(b"/\xff")).count(),
-        3
-    );
 
     // Folders of other names and without snapshots, and other files, are named.
     fs::rename(&folder, folder.with_file_name("renamed-0123456789abcdef")).unwrap();
@@ -252,7 +240,6 @@ fn keep_dry_run_and_failures_write_nothing() {
         (&["history", "tree"], "was kept; keep one: transect keep tree"),
         (&["changes", "missing"], "was kept, and 'missing' does not exist"),
         (&["history", "--host", "elsewhere", "tree"], "' on 'elsewhere'"),
-        (&["history", "--json", "--csv", "tree"], "cannot be used with"),
         (&["changes", "--since", "never", "tree"], "not a time"),
     ] {
         let refused = env.transect(args).exits(2);

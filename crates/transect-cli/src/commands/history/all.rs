@@ -5,10 +5,9 @@ use std::io::{self, Write as _};
 use serde::Serialize;
 use transect::FieldMask;
 
-use super::machine::skipped;
+use super::json::skipped;
 use super::point::file_size;
 use crate::args::HistoryArgs;
-use crate::output::csv::Record;
 use crate::output::json::{PathEntry, object};
 use crate::output::time::TimeFormatter;
 use crate::output::units::{bytes, count};
@@ -25,7 +24,6 @@ struct Listed {
     last: i64,
     /// The lengths of all files, in bytes.
     file_size: u64,
-    /// Whether all snapshots are complete.
     complete: bool,
 }
 
@@ -39,13 +37,12 @@ pub(super) fn run(args: &HistoryArgs) -> Result<ExitStatus, CliError> {
     }
     unusable.iter().for_each(output::error);
     let is_complete = unusable.is_empty() && listed.iter().all(|it| it.complete);
-    match (args.json, args.csv) {
-        (true, _) => write_json(&listed, &unusable, is_complete)?,
-        (_, true) => write_csv(&listed)?,
-        _ if listed.is_empty() => {
+    match args.json {
+        true => write_json(&listed, &unusable, is_complete)?,
+        false if listed.is_empty() => {
             output::hint("no snapshots were kept; keep one: transect keep PATH")
         }
-        _ => write_text(&listed)?,
+        false => write_text(&listed)?,
     }
     Ok(if is_complete { ExitStatus::Complete } else { ExitStatus::Partial })
 }
@@ -111,21 +108,4 @@ fn write_json(listed: &[Listed], unusable: &[Unusable], is_complete: bool) -> io
         unusable: unusable.iter().map(skipped).collect::<Vec<_>>(),
     };
     output::write_json(&mut stream::stdout(), &object)
-}
-
-/// Writes a header, and a line for each series. Paths are raw bytes.
-fn write_csv(listed: &[Listed]) -> io::Result<()> {
-    let mut text = b"host,snapshots,first,last,file_size,complete,path\n".to_vec();
-    for it in listed {
-        let mut record = Record::new(&mut text);
-        record.text(it.series.host().as_bytes());
-        record.plain(it.snapshots);
-        record.plain(it.first);
-        record.plain(it.last);
-        record.plain(it.file_size);
-        record.plain(it.complete);
-        record.text(it.series.root().as_os_str().as_encoded_bytes());
-        text.push(b'\n');
-    }
-    stream::stdout().write_all(&text)
 }

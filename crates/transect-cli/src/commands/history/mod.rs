@@ -1,7 +1,7 @@
 //! `transect history`: how a tree grew over a series of snapshots.
 
 mod all;
-mod machine;
+mod json;
 mod point;
 mod text;
 
@@ -29,7 +29,6 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitStatus, CliError> {
     }
 }
 
-/// Shows the series of a root.
 fn of_root(args: &HistoryArgs, path: &Path) -> Result<ExitStatus, CliError> {
     let series = match &args.host {
         Some(host) => Series::of_host(host, path)?,
@@ -64,10 +63,9 @@ fn of_root(args: &HistoryArgs, path: &Path) -> Result<ExitStatus, CliError> {
         let is_complete = is_complete && page.skipped.is_empty();
         return Ok(if is_complete { ExitStatus::Complete } else { ExitStatus::Partial });
     }
-    match (args.json, args.csv) {
-        (true, _) => machine::write_json(&history)?,
-        (_, true) => machine::write_csv(&history)?,
-        _ => text::write(&history)?,
+    match args.json {
+        true => json::write(&history)?,
+        false => text::write(&history)?,
     }
     Ok(if is_complete { ExitStatus::Complete } else { ExitStatus::Partial })
 }

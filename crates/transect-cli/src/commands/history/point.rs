@@ -8,7 +8,6 @@ use transect_web::history::Point;
 
 use crate::series::{Series, Unusable};
 
-/// The snapshots of a root.
 pub(super) struct History {
     pub(super) series: Series,
     pub(super) points: Vec<Point>,
@@ -21,9 +20,6 @@ pub(super) fn file_size(file: &Path) -> Option<u64> {
 }
 
 /// Returns the totals of the root: its first row has them.
-///
-/// # Errors
-/// The snapshot cannot be read.
 pub(super) fn totals(snapshot: &Snapshot) -> Result<StoredTotals, ReadError> {
     let mut rows = snapshot.rows();
     if !rows.advance()? {

@@ -10,16 +10,11 @@ use crate::output::time::TimeFormatter;
 use crate::output::units::{bytes, count, counted, signed_bytes, signed_count};
 use crate::output::{self, BOLD, DIM, WARN, quote};
 
-/// The heights of the curve.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// The columns of the curve without a terminal, and the least number of them.
 const WIDTH: usize = 60;
 const MIN_WIDTH: usize = 8;
 
-/// Writes the table and the curve.
-///
-/// # Errors
-/// The output cannot be written.
 pub(super) fn write(history: &History) -> io::Result<()> {
     let History { series, points, .. } = history;
     let mut out = output::buffer();
