@@ -61,23 +61,6 @@ pub fn residency(file: &File) -> io::Result<Residency> {
     system::residency(file, 0..regular_size(&attributes_of(file)?)?)
 }
 
-/// Returns how much is in memory of each of `parts` parts of a file, in order. The parts have as
-/// equal numbers of whole pages as possible. A small file has fewer parts, an empty one none.
-///
-/// # Errors
-/// The errors of [`residency`].
-pub fn residency_of_parts(file: &File, parts: usize) -> io::Result<Vec<Residency>> {
-    let size = regular_size(&attributes_of(file)?)?;
-    let pages = size.div_ceil(system::page_size());
-    let parts = (parts as u64).min(pages);
-    let border = |part: u64| {
-        // The product may exceed 64 bits.
-        let page = u128::from(pages) * u128::from(part) / u128::from(parts);
-        (page as u64 * system::page_size()).min(size)
-    };
-    (0..parts).map(|part| system::residency(file, border(part)..border(part + 1))).collect()
-}
-
 /// Drops the pages of a file from memory, after writing changed ones. Pages stay that a process has
 /// mapped, or that exist only in memory (`tmpfs`): check [`residency`] afterwards.
 ///
@@ -111,11 +94,6 @@ pub(crate) mod unreported {
 
     use super::Residency;
 
-    /// Used only to count pages, which are never reported here.
-    pub(crate) fn page_size() -> u64 {
-        4096
-    }
-
     pub(crate) fn residency(_: &File, _: Range<u64>) -> io::Result<Residency> {
         let reason = "this system does not report which parts of a file are in memory";
         Err(io::Error::new(io::ErrorKind::Unsupported, reason))
@@ -132,7 +110,7 @@ mod portable {
     use std::io;
     use std::path::Path;
 
-    pub(super) use super::unreported::{is_memory_only, page_size, residency};
+    pub(super) use super::unreported::{is_memory_only, residency};
 
     pub(super) fn open(path: &Path) -> io::Result<File> {
         File::open(path)

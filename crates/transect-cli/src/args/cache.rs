@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use transect_text::size;
 
 use super::FilterArgs;
 
@@ -14,8 +13,8 @@ report it.
 Examples:
   Show how much of each file is in memory:
     transect cache status src
-  Show only files with at least 64 MiB in memory:
-    transect cache status --min-resident 64M .
+  Show large files only:
+    transect cache status --size +64M .
   Show one large file:
     transect cache status backup.img
   Show log files only:
@@ -51,35 +50,14 @@ Exit codes: 0 nothing of the files is in memory, as far as the system reports; \
 pub(crate) enum CacheCommand {
     /// Show how much of each file is in memory
     #[command(after_long_help = STATUS_NOTES)]
-    Status(CacheStatusArgs),
+    Status(CacheArgs),
     /// Drop files from memory, so that the next read comes from the device
     #[command(after_long_help = DROP_NOTES)]
-    Drop(CacheDropArgs),
+    Drop(CacheArgs),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct CacheStatusArgs {
-    #[command(flatten)]
-    pub(crate) files: CacheFilesArgs,
-    /// Show only files with at least SIZE in memory; the total includes all
-    #[arg(long, value_name = "SIZE", default_value = "0", value_parser = size::parse)]
-    pub(crate) min_resident: usize,
-    /// Print one JSON object with exact numbers
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CacheDropArgs {
-    #[command(flatten)]
-    pub(crate) files: CacheFilesArgs,
-    /// Print one JSON object with exact numbers
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CacheFilesArgs {
+pub(crate) struct CacheArgs {
     /// Examine this file, or all files in this directory; links to files are followed
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
@@ -88,4 +66,7 @@ pub(crate) struct CacheFilesArgs {
     /// List all errors, not only the first ten; with --json as `error_list`
     #[arg(long)]
     pub(crate) errors: bool,
+    /// Print one JSON object with exact numbers
+    #[arg(long)]
+    pub(crate) json: bool,
 }

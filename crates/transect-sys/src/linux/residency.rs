@@ -200,7 +200,7 @@ impl Drop for Window {
 }
 
 /// Returns the page size in bytes.
-pub(crate) fn page_size() -> u64 {
+fn page_size() -> u64 {
     // SAFETY: it takes and returns numbers.
     let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     u64::try_from(size).expect("BUG: every Linux knows the size of its pages")
@@ -290,11 +290,6 @@ mod tests {
         file.read_exact_at(&mut [0], 0).unwrap();
         assert_eq!(asked(&file).resident, SIZE % page_size() + page_size());
 
-        let parts = residency::residency_of_parts(&file, 3).unwrap();
-        let resident: Vec<_> = parts.iter().map(|part| part.resident).collect();
-        assert_eq!(resident, [page_size(), 0, SIZE % page_size()]);
-        assert_eq!(parts.iter().map(|part| part.bytes).sum::<u64>(), SIZE);
-
         file.read_exact_at(&mut vec![0; SIZE as usize], 0).unwrap();
         assert_eq!(asked(&file).resident, SIZE);
         residency::drop_pages(&file).unwrap();
@@ -345,18 +340,12 @@ mod tests {
         let temp = TempDir::new();
         let empty = make_hole(&temp.join("empty"), 0);
         assert_eq!(asked(&empty).bytes, 0);
-        assert!(residency::residency_of_parts(&empty, 7).unwrap().is_empty());
         residency::drop_pages(&empty).unwrap();
         let page = page_size();
         for size in [1, page - 1, page, page + 1, WINDOW, WINDOW + 1, 1 << 32] {
             let file = make_hole(&temp.join(size.to_string()), size);
             let residency = asked(&file);
             assert_eq!((residency.bytes, residency.resident), (size, 0), "{size}");
-            for parts in [1, 2, 7, 40] {
-                let parts = residency::residency_of_parts(&file, parts).unwrap();
-                assert!(parts.iter().all(|part| part.bytes > 0), "{size}");
-                assert_eq!(parts.iter().map(|part| part.bytes).sum::<u64>(), size);
-            }
         }
         // Only with `cachestat`: `mincore` would take long.
         let huge = 1 << 40;

@@ -7,7 +7,7 @@ use std::path::Path;
 use windows_sys::Win32::Foundation::GENERIC_READ;
 
 use super::caching::{open_unbuffered, reopen_unbuffered};
-pub(crate) use crate::residency::unreported::{is_memory_only, page_size, residency};
+pub(crate) use crate::residency::unreported::{is_memory_only, residency};
 
 /// Opens without buffering: if no other handle is open, the system then drops the pages.
 pub(crate) fn open(path: &Path) -> io::Result<File> {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use transect_sys::residency::{Residency, drop_pages, is_memory_only, residency};
 
 use super::inspect::{FileRow, Inspected, inspect_files, size_or_unknown, sum};
-use crate::args::CacheDropArgs;
+use crate::args::CacheArgs;
 use crate::output::json::{PathEntry, error_list, object};
 use crate::output::units::counted;
 use crate::output::{self, BOLD, DIM, WARN, quote};
@@ -21,20 +21,20 @@ struct Dropped {
     kept: Option<&'static str>,
 }
 
-pub(crate) fn run(args: &CacheDropArgs) -> Result<ExitStatus, CliError> {
-    let done = inspect_files(&args.files, drop_file)?;
+pub(crate) fn run(args: &CacheArgs) -> Result<ExitStatus, CliError> {
+    let done = inspect_files(args, drop_file)?;
     let end = match done.end() {
         ExitStatus::Complete if done.files().any(|dropped| dropped.kept.is_some()) => {
             ExitStatus::Partial
         }
         end => end,
     };
-    if !done.show_errors(&args.files, args.json) {
+    if !done.show_errors(args) {
         return Ok(end);
     }
     let mut text = output::buffer();
     if args.json {
-        output::write_json(&mut text, &report(&done, args.files.errors))?;
+        output::write_json(&mut text, &report(&done, args.errors))?;
         output::print(text)?;
     } else {
         write(&mut text, &done)?;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use transect::{Diagnostics, FileId, Operation, ScanError};
@@ -11,7 +11,7 @@ use transect_sys::file::attributes_of;
 use transect_sys::residency;
 use transect_transform::tree;
 
-use crate::args::CacheFilesArgs;
+use crate::args::CacheArgs;
 use crate::output;
 use crate::output::units::{bytes, count};
 use crate::progress::{REDRAW_INTERVAL, StatusLine};
@@ -36,9 +36,9 @@ pub(super) struct Inspected<T> {
 impl<T> Inspected<T> {
     /// Prints errors, unless the JSON object will list them. Returns whether there are results to
     /// show: false if none of the paths could be read.
-    pub(super) fn show_errors(&self, args: &CacheFilesArgs, json: bool) -> bool {
+    pub(super) fn show_errors(&self, args: &CacheArgs) -> bool {
         let is_more = self.diagnostics.failed_roots < args.paths.len() as u64;
-        if !(json && args.errors && is_more) {
+        if !(args.json && args.errors && is_more) {
             output::show_errors(&self.diagnostics, args.errors);
         }
         is_more
@@ -60,7 +60,7 @@ impl<T> Inspected<T> {
 
 /// Calls `inspect` with each file of the arguments, in the order of their paths.
 pub(super) fn inspect_files<T>(
-    args: &CacheFilesArgs,
+    args: &CacheArgs,
     mut inspect: impl FnMut(&File) -> io::Result<T>,
 ) -> Result<Inspected<T>, CliError> {
     let cancel = cancel_on_signal()?;
@@ -87,22 +87,19 @@ pub(super) fn inspect_files<T>(
             status.show(format!("{} of {} files", count(number as u64), count(all as u64)));
             shown = Instant::now();
         }
-        match with_open(&path, &mut inspect) {
+        let depth = u32::from(!args.paths.contains(&path));
+        let inspected = residency::open(&path).map_err(|error| (depth, error)).and_then(|file| {
+            // What can be opened was found, even if it is a root.
+            with_identity(&file, &mut inspect).map_err(|error| (1, error))
+        });
+        match inspected {
             Ok((id, found)) => {
                 let repeated = id.is_some_and(|id| !seen.insert(id));
                 rows.push(FileRow { path, repeated, found });
             }
-            Err(InspectError::Open(error)) => {
-                let is_root = args.paths.contains(&path);
-                if error.kind() == io::ErrorKind::NotFound && !is_root {
-                    diagnostics.vanished += 1;
-                } else {
-                    let depth = u32::from(!is_root);
-                    diagnostics.add(ScanError::new(Operation::Stat, path, depth, error));
-                }
-            }
-            Err(InspectError::Then(error)) => {
-                diagnostics.add(ScanError::new(Operation::Stat, path, 1, error));
+            Err((1, error)) if error.kind() == io::ErrorKind::NotFound => diagnostics.vanished += 1,
+            Err((depth, error)) => {
+                diagnostics.add(ScanError::new(Operation::Stat, path, depth, error));
             }
         }
     }
@@ -110,22 +107,14 @@ pub(super) fn inspect_files<T>(
     Ok(Inspected { rows, diagnostics, interrupted })
 }
 
-/// A failure to open a file, or to inspect it.
-enum InspectError {
-    Open(io::Error),
-    Then(io::Error),
-}
-
-fn with_open<T>(
-    path: &Path,
+/// Inspects a file. Returns its identity, too, if it can have several names.
+fn with_identity<T>(
+    file: &File,
     inspect: &mut impl FnMut(&File) -> io::Result<T>,
-) -> Result<(Option<FileId>, T), InspectError> {
-    let file = residency::open(path).map_err(InspectError::Open)?;
-    let attributes = attributes_of(&file).map_err(InspectError::Then)?;
-    // Files with one name cannot repeat.
+) -> io::Result<(Option<FileId>, T)> {
+    let attributes = attributes_of(file)?;
     let id = if attributes.nlink() == Some(1) { None } else { attributes.file_id() };
-    let found = inspect(&file).map_err(InspectError::Then)?;
-    Ok((id, found))
+    Ok((id, inspect(file)?))
 }
 
 /// Returns a saturating sum; `None` if any part is unknown.

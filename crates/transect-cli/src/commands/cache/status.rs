@@ -3,73 +3,50 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use transect_sys::residency::{Residency, residency, residency_of_parts};
+use transect_sys::residency::{Residency, residency};
 
 use super::inspect::{FileRow, Inspected, inspect_files, size_or_unknown, sum};
-use crate::args::CacheStatusArgs;
+use crate::args::CacheArgs;
 use crate::output::json::{PathEntry, error_list, object};
-use crate::output::stream::stdout_is_terminal;
 use crate::output::units::{bytes, counted};
 use crate::output::{self, BOLD, DIM, quote};
 use transect_program::exit::{CliError, ExitStatus};
 
-/// The characters of the map that shows which parts of a file are in memory.
-const PARTS: usize = 16;
-
-/// The residency of a file.
-struct Status {
-    whole: Residency,
-    /// The residency of its parts, if stdout is a terminal.
-    parts: Vec<Residency>,
-}
-
-pub(crate) fn run(args: &CacheStatusArgs) -> Result<ExitStatus, CliError> {
-    let with_parts = stdout_is_terminal() && !args.json;
-    let done = inspect_files(&args.files, |file| {
-        let whole = residency(file)?;
-        let parts = if with_parts { residency_of_parts(file, PARTS)? } else { Vec::new() };
-        Ok(Status { whole, parts })
-    })?;
-    if !done.show_errors(&args.files, args.json) {
+pub(crate) fn run(args: &CacheArgs) -> Result<ExitStatus, CliError> {
+    let done = inspect_files(args, residency)?;
+    if !done.show_errors(args) {
         return Ok(done.end());
     }
     let mut text = output::buffer();
     if args.json {
-        let report = report(&done, args.min_resident as u64, args.files.errors);
-        output::write_json(&mut text, &report)?;
+        output::write_json(&mut text, &report(&done, args.errors))?;
         output::print(text)?;
     } else {
-        write(&mut text, &done, args.min_resident as u64)?;
+        write(&mut text, &done)?;
         output::print_wrapped(text)?;
     }
     Ok(done.end())
 }
 
 /// Returns the total of all files, each counted once.
-fn total(done: &Inspected<Status>) -> Residency {
-    let files = || done.files().map(|status| status.whole);
-    let all =
-        |of: fn(Residency) -> u64| files().fold(0_u64, |sum, whole| sum.saturating_add(of(whole)));
+fn total(done: &Inspected<Residency>) -> Residency {
+    let all = |of: fn(&Residency) -> u64| {
+        done.files().fold(0_u64, |sum, file| sum.saturating_add(of(file)))
+    };
     Residency {
-        bytes: all(|whole| whole.bytes),
-        resident: all(|whole| whole.resident),
-        dirty: sum(files().map(|whole| whole.dirty)),
-        writeback: sum(files().map(|whole| whole.writeback)),
+        bytes: all(|file| file.bytes),
+        resident: all(|file| file.resident),
+        dirty: sum(done.files().map(|file| file.dirty)),
+        writeback: sum(done.files().map(|file| file.writeback)),
     }
 }
 
-fn write(out: &mut impl Write, done: &Inspected<Status>, min_resident: u64) -> io::Result<()> {
+fn write(out: &mut impl Write, done: &Inspected<Residency>) -> io::Result<()> {
     writeln!(out, "{BOLD}{:>10} {:>6} {:>10} {:>10}{BOLD:#}", "resident", "", "size", "dirty")?;
-    let (mapped, room) = layout(output::terminal_width());
+    let room = room(output::terminal_width());
     for row in &done.rows {
-        let Status { whole, parts } = &row.found;
-        if whole.resident < min_resident {
-            continue;
-        }
-        let map: String = parts.iter().map(shade).collect();
-        let map = if mapped { format!("{map:<PARTS$}  ") } else { String::new() };
         let path = quote::shorten(quote::for_terminal(row.path.as_os_str()), room);
-        writeln!(out, "{}  {map}{path}", numbers(whole))?;
+        writeln!(out, "{}  {path}", numbers(&row.found))?;
     }
     if done.rows.len() != 1 {
         let files = counted(done.files().count() as u64, "file", "files");
@@ -78,20 +55,18 @@ fn write(out: &mut impl Write, done: &Inspected<Status>, min_resident: u64) -> i
     Ok(())
 }
 
-/// Returns whether the maps are shown, and the columns for a path.
-fn layout(terminal: Option<usize>) -> (bool, usize) {
+/// Returns the columns for a path.
+fn room(terminal: Option<usize>) -> usize {
     /// The columns of the numbers.
     const NUMBERS: usize = 41;
     /// The least columns beside the numbers.
     const LEAST: usize = 24;
     // A terminal may not know its size.
-    let Some(width) = terminal else { return (stdout_is_terminal(), usize::MAX) };
-    let left = width.saturating_sub(NUMBERS);
-    match () {
-        () if left >= PARTS + 2 + LEAST / 2 => (true, left - PARTS - 2),
-        () if left >= LEAST => (false, left),
+    let Some(width) = terminal else { return usize::MAX };
+    match width.saturating_sub(NUMBERS) {
+        room @ LEAST.. => room,
         // On a line of its own.
-        () => (false, width.saturating_sub(4)),
+        _ => width.saturating_sub(4),
     }
 }
 
@@ -117,21 +92,10 @@ fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// Returns the character for the resident share of a part.
-fn shade(part: &Residency) -> char {
-    match part.resident {
-        0 => '·',
-        resident if resident >= part.bytes => '█',
-        resident if resident >= part.bytes / 2 => '▓',
-        _ => '░',
-    }
-}
-
 /// Returns the object of `--json`.
-fn report<'d>(done: &'d Inspected<Status>, min_resident: u64, list_errors: bool) -> impl Serialize {
-    let listed = done.rows.iter().filter(|row| row.found.whole.resident >= min_resident);
-    let file = |row: &'d FileRow<Status>| {
-        object! { ..path: PathEntry::from(row.path.as_path()), ..sizes: sizes(row.found.whole) }
+fn report<'d>(done: &'d Inspected<Residency>, list_errors: bool) -> impl Serialize {
+    let file = |row: &'d FileRow<Residency>| {
+        object! { ..path: PathEntry::from(row.path.as_path()), ..sizes: sizes(row.found) }
     };
     let diagnostics = &done.diagnostics;
     object! {
@@ -141,7 +105,7 @@ fn report<'d>(done: &'d Inspected<Status>, min_resident: u64, list_errors: bool)
         files: done.files().count(),
         hard_links: done.hard_links(),
         ..total: sizes(total(done)),
-        file_list: listed.map(file).collect::<Vec<_>>(),
+        file_list: done.rows.iter().map(file).collect::<Vec<_>>(),
         vanished: diagnostics.vanished,
         errors: diagnostics.errors,
         error_list?: list_errors.then(|| error_list(&diagnostics.kept_errors)),
