@@ -9,7 +9,7 @@ use transect::FileType;
 use transect::table::{Row, Table};
 use transect_remove::Removal;
 
-use crate::message::{Job, MAX_LISTED, MAX_PREVIEWED, Message, RequestId};
+use crate::message::{Job, MAX_LISTED, MAX_PREVIEWED, Message, Query, RequestId};
 use crate::pattern::Pattern;
 use crate::sort::Measure;
 use crate::tree;
@@ -20,11 +20,7 @@ impl Job {
             Self::Sort { request, rows, order } => {
                 Message::Sorted { request, entries: order.sort(table, rows) }
             }
-            Self::Find { request, text, measure } => find(table, request, &text, measure),
-            Self::Largest { request, below } => {
-                let rows = largest_files(table, below);
-                Message::Largest { request, rows }
-            }
+            Self::Find { request, query, measure } => find(table, request, query, measure),
             Self::Preview { request, directory, measure } => {
                 let (entries, files) = preview(table, directory, measure);
                 Message::Previewed { request, entries, files }
@@ -41,10 +37,19 @@ impl Job {
     }
 }
 
-fn find(table: &Table, request: RequestId, text: &str, measure: Measure) -> Message {
-    let pattern = Pattern::new(text);
+/// Finds the largest entries. A file with several names counts under the name that it is charged to.
+fn find(table: &Table, request: RequestId, query: Query, measure: Measure) -> Message {
+    let matching: Box<dyn Iterator<Item = Row>> = match query {
+        Query::Named(text) => {
+            let pattern = Pattern::new(&text);
+            Box::new(table.iter().filter(move |&row| pattern.matches(table.name(row))))
+        }
+        Query::FilesBelow(directory) => {
+            let below = tree::entries(table, directory).into_iter();
+            Box::new(below.flat_map(|row| files(table, row)))
+        }
+    };
     let mut total = 0;
-    let matching = table.iter().filter(|&row| pattern.matches(table.name(row)));
     let counted = matching.inspect(|_| total += 1);
     // Adds one, so that empty entries are listed as well.
     let rows =
@@ -52,22 +57,16 @@ fn find(table: &Table, request: RequestId, text: &str, measure: Measure) -> Mess
     Message::Found { request, rows, total }
 }
 
-/// Returns the files that occupy the most space. A file with several names counts under the name
-/// that it is charged to.
-fn largest_files(table: &Table, below: Option<Row>) -> Vec<Row> {
-    let files = tree::entries(table, below)
-        .into_iter()
-        .flat_map(|row| table.subtree(row))
-        .filter(|&row| table.file_type(row) == FileType::File);
-    table.largest(files, MAX_LISTED, |row| table.totals(row).disk_usage)
+/// Returns the files at and below an entry.
+fn files(table: &Table, row: Row) -> impl Iterator<Item = Row> {
+    table.subtree(row).filter(move |&row| table.file_type(row) == FileType::File)
 }
 
 /// Returns the largest entries of a directory, and the largest files below it.
 pub(crate) fn preview(table: &Table, directory: Row, measure: Measure) -> (Vec<Row>, Vec<Row>) {
     let size = |row| measure.of(&table.totals(row));
     let entries = table.largest(table.children(directory), MAX_PREVIEWED, size);
-    let files = table.subtree(directory).filter(|&row| table.file_type(row) == FileType::File);
-    (entries, table.largest(files, MAX_PREVIEWED, size))
+    (entries, table.largest(files(table, directory), MAX_PREVIEWED, size))
 }
 
 /// A thread that runs one job after another. It is not joined at exit.

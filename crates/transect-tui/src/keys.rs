@@ -7,14 +7,12 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use crate::cursor::Motion;
 use crate::sort::SortKey;
 
-/// An action of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Move(Motion),
     Enter,
     Leave,
-    NextLargest,
-    PreviousLargest,
+    LargestFiles,
     Sort(SortKey),
     ToggleMeasure,
     TogglePanel,
@@ -26,7 +24,6 @@ pub(crate) enum Action {
     FindDuplicates,
     Errors,
     Help,
-    /// Reads the current directory again.
     Rescan,
     RescanAll,
     Open,
@@ -36,7 +33,6 @@ pub(crate) enum Action {
     Redraw,
     Suspend,
     Quit,
-    /// Goes to the selected item of a list.
     GoTo,
     /// Closes the overlay; cancels a prompt or a confirmation.
     Close,
@@ -63,25 +59,18 @@ impl Action {
 }
 
 transect_sys::words! {
-    /// The context in which a key is pressed.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum Context {
-        /// A directory.
         Directory = "Directory",
         /// A list above the directory: keys, errors, search results.
         List = "List",
-        /// The list of duplicates.
         Duplicates = "Duplicates",
-        /// A prompt for a name.
         Prompt = "Prompt",
-        /// A confirmation.
         Confirmation = "Confirmation",
-        /// A running removal.
         Removal = "Removal",
     }
 }
 
-/// A key, with or without Ctrl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     code: KeyCode,
@@ -125,7 +114,6 @@ pub(crate) struct Binding {
     pub(crate) context: Context,
     pub(crate) keys: &'static [Key],
     pub(crate) action: Action,
-    /// The description in the help.
     pub(crate) help: &'static str,
 }
 
@@ -138,7 +126,6 @@ const fn bind(
     Binding { context, keys, action, help }
 }
 
-/// All key bindings, in the order of the help.
 pub(crate) const BINDINGS: &[Binding] = {
     use Action::*;
     use Context::*;
@@ -172,8 +159,7 @@ pub(crate) const BINDINGS: &[Binding] = {
             Leave,
             "parent directory",
         ),
-        bind(Directory, &[letter('b')], NextLargest, "largest file below (again: next)"),
-        bind(Directory, &[letter('B')], PreviousLargest, "next larger file"),
+        bind(Directory, &[letter('b')], LargestFiles, "largest files below"),
         bind(Directory, &[letter('/')], Search, "search here: text or glob"),
         bind(Directory, &[letter('f')], Find, "find in the tree: text or glob"),
         bind(Directory, &[letter('D')], FindDuplicates, "find duplicates below this directory"),

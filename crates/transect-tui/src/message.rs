@@ -10,7 +10,7 @@ use transect_remove::{Counts, RemovalKind, Report, Summary};
 
 use crate::sort::{Measure, SortOrder, SortedEntries};
 
-/// The maximum number of search results and of largest files.
+/// The maximum number of search results.
 pub(crate) const MAX_LISTED: usize = 1000;
 
 /// The maximum number of entries, and of files, in a preview.
@@ -52,12 +52,10 @@ pub(crate) enum Effect {
     Quit,
 }
 
-/// The result of an [`Effect`].
 #[derive(Debug)]
 pub(crate) enum Message {
     /// The directories found so far, while the tree is read for the first time.
     PartialTable(Arc<Table>),
-    /// The complete table.
     Table(Arc<Table>),
     Sorted {
         request: RequestId,
@@ -68,10 +66,6 @@ pub(crate) enum Message {
         rows: Vec<Row>,
         total: u64,
     },
-    Largest {
-        request: RequestId,
-        rows: Vec<Row>,
-    },
     Previewed {
         request: RequestId,
         entries: Vec<Row>,
@@ -81,7 +75,6 @@ pub(crate) enum Message {
         request: RequestId,
         summary: Result<Summary, String>,
     },
-    /// The duplicates in a table.
     Duplicates {
         request: RequestId,
         table: Arc<Table>,
@@ -104,7 +97,6 @@ pub(crate) enum Message {
     },
     /// Nothing could be removed; contains the reason.
     RemovalFailed(String),
-    /// An effect failed.
     Error(String),
 }
 
@@ -119,7 +111,15 @@ impl RequestId {
     }
 }
 
-/// A job on a table.
+/// What is searched for.
+#[derive(Clone, Debug)]
+pub(crate) enum Query {
+    /// Entries whose names contain this text, or match this glob.
+    Named(String),
+    /// Files below this directory; `None` is the list of roots.
+    FilesBelow(Option<Row>),
+}
+
 #[derive(Debug)]
 pub(crate) enum Job {
     Sort {
@@ -129,12 +129,8 @@ pub(crate) enum Job {
     },
     Find {
         request: RequestId,
-        text: String,
+        query: Query,
         measure: Measure,
-    },
-    Largest {
-        request: RequestId,
-        below: Option<Row>,
     },
     /// Finds the largest entries of a directory, and the largest files below it.
     Preview {

@@ -5,7 +5,6 @@
 //! change it. So the two refer to each other on purpose.
 
 mod duplicates;
-mod largest_files;
 mod listing;
 mod mouse;
 mod navigation;
@@ -36,7 +35,6 @@ use crate::view_options::ViewOptions;
 use transect_text::units::counted;
 
 pub(crate) use duplicates::{DuplicateLine, DuplicateSearch};
-pub(crate) use largest_files::LargestFiles;
 pub(crate) use listing::Listing;
 pub(crate) use mouse::DrawnEntries;
 pub(crate) use preview::Preview;
@@ -51,11 +49,9 @@ pub(crate) enum ReadState {
     First,
     /// Another walk is running: the table is that of the walk before.
     Again,
-    /// The walk has ended.
     Done,
 }
 
-/// An overlay above the directory.
 #[derive(Debug)]
 pub(crate) enum Overlay {
     None,
@@ -85,7 +81,6 @@ pub(crate) struct StatusMessage {
     pub(crate) is_error: bool,
 }
 
-/// The state of the view.
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) table: Arc<Table>,
@@ -102,7 +97,6 @@ pub(crate) struct App {
     /// Entries removed since the tree was read.
     pub(crate) removed_rows: RowSet,
     pub(crate) overlay: Overlay,
-    pub(crate) largest_files: Option<LargestFiles>,
     /// The last search for duplicates.
     pub(crate) duplicates: Option<DuplicateSearch>,
     pub(crate) panel: PanelState,
@@ -135,7 +129,6 @@ impl App {
             marks: RowSet::new(),
             removed_rows: RowSet::new(),
             overlay: Overlay::None,
-            largest_files: None,
             duplicates: None,
             panel: PanelState::default(),
             preview: None,
@@ -169,7 +162,6 @@ impl App {
         }
     }
 
-    /// Handles a key.
     pub(crate) fn press(&mut self, event: KeyEvent) {
         self.message = None;
         match keys::action_for(self.context(), event) {
@@ -214,8 +206,7 @@ impl App {
             Action::Move(motion) => self.listing.move_by(motion),
             Action::Enter => self.enter(),
             Action::Leave => self.leave(),
-            Action::NextLargest => self.next_largest(),
-            Action::PreviousLargest => self.previous_largest(),
+            Action::LargestFiles => self.list_largest_files(),
             Action::Sort(key) => self.sort(self.order.select_key(key)),
             Action::ToggleMeasure => {
                 self.sort(SortOrder { measure: self.order.measure.other(), ..self.order });
@@ -268,7 +259,6 @@ impl App {
         }
     }
 
-    /// Handles the result of an effect.
     pub(crate) fn handle(&mut self, message: Message) {
         match message {
             Message::PartialTable(table) if self.read_state == ReadState::First => {
@@ -285,7 +275,6 @@ impl App {
                     found.take(request, rows, total);
                 }
             }
-            Message::Largest { request, rows } => self.set_largest(request, rows),
             Message::Sorted { .. } => {}
             Message::Duplicates { request, table, found } => {
                 self.set_duplicates(request, &table, found);
@@ -302,7 +291,6 @@ impl App {
         }
     }
 
-    /// Updates the progress of the walk.
     pub(crate) fn progress(&mut self, counts: ProgressCounts, elapsed: Duration) {
         (self.counts, self.elapsed) = (counts, elapsed);
     }
@@ -386,7 +374,6 @@ impl App {
         self.request
     }
 
-    /// Requests a job on the current table.
     fn request(&mut self, job: Job) {
         self.push_effect(Effect::RunJob(Arc::clone(&self.table), job));
     }

@@ -2,12 +2,12 @@
 
 use transect::table::Row;
 
-use super::{App, Overlay, SearchResults};
+use super::{App, Overlay, ReadState, SearchResults};
 use crate::keys::Action;
-use crate::message::Job;
+use crate::message::{Job, Query};
 use crate::pattern::Pattern;
+use transect_text::quote;
 
-/// A prompt, and its text.
 #[derive(Debug)]
 pub(crate) struct Prompt {
     pub(crate) text: String,
@@ -33,7 +33,6 @@ impl Prompt {
         Self { text: String::new(), purpose: Purpose::Find, fails: false }
     }
 
-    /// Returns the label of the prompt.
     pub(crate) fn label(&self) -> &'static str {
         match self.purpose {
             Purpose::Search { .. } => "search here: ",
@@ -89,14 +88,30 @@ impl App {
         if prompt.purpose != Purpose::Find || prompt.text.is_empty() {
             return;
         }
-        self.find(prompt.text);
+        self.find(Query::Named(prompt.text));
     }
 
-    /// Finds a text in the whole tree.
-    pub(super) fn find(&mut self, text: String) {
+    /// Lists the largest files below this directory.
+    pub(super) fn list_largest_files(&mut self) {
+        match self.read_state {
+            ReadState::First => self.note("files are known when reading is done"),
+            ReadState::Again | ReadState::Done => self.find(Query::FilesBelow(self.directory)),
+        }
+    }
+
+    pub(super) fn find(&mut self, query: Query) {
         let (request, measure) = (self.next_request(), self.order.measure);
-        self.overlay = Overlay::SearchResults(SearchResults::new(text.clone(), request));
-        self.request(Job::Find { request, text, measure });
+        let title = match &query {
+            Query::Named(text) => format!("“{}”", quote::for_terminal(text.as_ref())),
+            Query::FilesBelow(Some(directory)) => {
+                let path = self.table.path(*directory);
+                format!("files below {}", quote::for_terminal(path.as_os_str()))
+            }
+            Query::FilesBelow(None) => "files below all roots".to_owned(),
+        };
+        let found = SearchResults::new(query.clone(), title, request);
+        self.overlay = Overlay::SearchResults(found);
+        self.request(Job::Find { request, query, measure });
     }
 
     /// Selects the first match, beginning with the entry where the search started.

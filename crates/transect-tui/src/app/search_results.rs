@@ -3,12 +3,13 @@
 use transect::table::Row;
 
 use crate::cursor::{Cursor, Motion};
-use crate::message::RequestId;
+use crate::message::{Query, RequestId};
 
-/// Entries whose names contain a text, the largest first.
+/// The entries found, the largest first.
 #[derive(Debug)]
 pub(crate) struct SearchResults {
-    pub(crate) text: String,
+    pub(crate) query: Query,
+    pub(crate) title: String,
     pub(crate) rows: Vec<Row>,
     /// The number of matches, of which only the largest are listed; `None` while searching.
     pub(crate) total: Option<u64>,
@@ -17,8 +18,8 @@ pub(crate) struct SearchResults {
 }
 
 impl SearchResults {
-    pub(super) fn new(text: String, request: RequestId) -> Self {
-        Self { text, rows: Vec::new(), total: None, cursor: Cursor::default(), request }
+    pub(super) fn new(query: Query, title: String, request: RequestId) -> Self {
+        Self { query, title, rows: Vec::new(), total: None, cursor: Cursor::default(), request }
     }
 
     pub(super) fn take(&mut self, request: RequestId, rows: Vec<Row>, total: u64) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use transect::table::Table;
 
 use super::{App, Overlay, ReadState};
+use crate::message::Query;
 use crate::tree;
 
 impl App {
@@ -18,7 +19,7 @@ impl App {
         self.marks = tree::same_paths(&old, self.marks.iter(), &self.table);
         self.pruning = None;
         let pending_search = match &mut self.overlay {
-            Overlay::SearchResults(found) if found.total.is_none() => Some(found.text.clone()),
+            Overlay::SearchResults(found) if found.total.is_none() => Some(found.query.clone()),
             Overlay::SearchResults(found) => {
                 found.replace(same);
                 None
@@ -26,16 +27,17 @@ impl App {
             _ => None,
         };
         let at = self.directory.and_then(|at| tree::nearest_directory(&old, at, &self.table));
-        self.largest_files = None;
         self.preview = None;
         self.removed_rows.clear();
         self.read_state = read_state;
         self.show(at.or_else(|| tree::start_directory(&self.table)), selected);
         self.refresh_confirmation(&old);
         self.replace_duplicates(&old);
-        if let Some(text) = pending_search {
-            // The pending results will belong to the old table.
-            self.find(text);
+        // The pending results will belong to the old table.
+        match pending_search {
+            Some(Query::FilesBelow(_)) => self.find(Query::FilesBelow(self.directory)),
+            Some(named) => self.find(named),
+            None => {}
         }
         if was_pinned && selected.is_none() {
             // The selected entry is gone: the selection stays at the same line.

@@ -45,14 +45,13 @@ pub(super) fn draw_found(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme
     });
 }
 
-fn title(found: &SearchResults) -> String {
-    let text = quote::for_terminal(found.text.as_ref());
-    match found.total {
-        None => format!("finding “{text}” …"),
-        Some(total) if total > found.rows.len() as u64 => {
-            let (total, listed) = (count(total), count(found.rows.len() as u64));
-            format!("“{text}”: {total} entries, largest {listed} listed")
+fn title(SearchResults { title, total, rows, .. }: &SearchResults) -> String {
+    match *total {
+        None => format!("finding {title} …"),
+        Some(total) if total > rows.len() as u64 => {
+            let (total, listed) = (count(total), count(rows.len() as u64));
+            format!("{title}: {total} entries, largest {listed} listed")
         }
-        Some(total) => format!("“{text}”: {}", counted(total, "entry", "entries")),
+        Some(total) => format!("{title}: {}", counted(total, "entry", "entries")),
     }
 }

@@ -105,7 +105,7 @@ fn hints(app: &App) -> Vec<(String, &'static str)> {
             (Action::Search, "search"),
             (Action::ToggleMark, "mark"),
             (Action::Quit, "quit"),
-            (Action::NextLargest, "largest file"),
+            (Action::LargestFiles, "largest files"),
             (Action::Find, "find"),
         ],
         Context::Duplicates => &[

@@ -74,7 +74,7 @@ fn screen_120_columns_shows_panel() {
     |                                                                                │
     |                                                                                │
     |                                                                                │
-    | complete: 8 entries in 0 µs                              ? help  / search  Space mark  q quit  b largest file  f find
+    | complete: 8 entries in 0 µs                             ? help  / search  Space mark  q quit  b largest files  f find
     ");
 }
 
