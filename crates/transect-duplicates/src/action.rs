@@ -21,7 +21,6 @@ const BLOCK: usize = 128 << 10;
 /// What to do with the files of a group, except the first one, which is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Remove all their names.
     Remove,
     /// Replace each name by a hard link to the first file. Owner, permissions, times and extended
     /// attributes become those of that file.
@@ -124,7 +123,7 @@ impl<'t> KeptFile<'t> {
 
 /// Returns the refusal of a copy because of an error about the file to be kept.
 fn no_copy(why: Refusal) -> Refusal {
-    Refusal::new(KeepReason::NoCopy, why.into_io_error())
+    Refusal::Kept(KeepReason::NoCopy, why.into_io_error())
 }
 
 struct Actor<'t> {

@@ -12,7 +12,8 @@ use transect_sys::{FileId, FileType};
 
 use crate::compare::compare;
 use crate::file::freed_with_last_name;
-use crate::parent::{self, EntryError};
+use crate::parent;
+use crate::refusal::Refusal;
 use crate::report::KeepReason;
 use crate::run::Run;
 use transect::table::{Children, Row};
@@ -21,14 +22,12 @@ use transect::table::{Children, Row};
 /// must then be the same.
 const MAX_OPEN_DIRS: usize = 32;
 
-/// A directory that has been entered.
 struct EnteredDir {
     row: Row,
     id: Option<FileId>,
     /// `None` while many directories below it are open.
     dir: Option<DirHandle>,
     remaining: Children,
-    /// An entry in it is kept.
     kept: bool,
     /// How many rows were gone when it was entered.
     gone: usize,
@@ -59,14 +58,14 @@ impl DirStack<'_> {
     }
 
     /// Opens the current directory again, coming from one in it, if it is not open.
-    fn reopen(&mut self, below: &EnteredDir) -> Result<(), EntryError> {
+    fn reopen(&mut self, below: &EnteredDir) -> Result<(), Refusal> {
         let Some(entered_dir) =
             self.entered.last_mut().filter(|entered_dir| entered_dir.dir.is_none())
         else {
             return Ok(());
         };
         let below = below.dir.as_ref().expect("BUG: the directory at hand was open");
-        let above = below.open_parent().map_err(EntryError::of_known_dir)?;
+        let above = below.open_parent().map_err(Refusal::of_known_dir)?;
         if above.attributes()?.file_id() != entered_dir.id {
             return Err(KeepReason::Changed.into());
         }
@@ -118,7 +117,7 @@ fn enter_dir(
     dir: &DirHandle,
     row: Row,
     name: &OsStr,
-) -> Result<EnteredDir, EntryError> {
+) -> Result<EnteredDir, Refusal> {
     let dir = dir.open_dir(name, MountPolicy::Refuse)?;
     let now = dir.attributes()?;
     compare(run.table, row, &now)?;
@@ -133,7 +132,7 @@ fn enter_dir(
 }
 
 /// Removes a name. Returns the bytes freed, if it was the last name of its file.
-fn unlink(run: &Run<'_>, dir: &DirHandle, row: Row, name: &OsStr) -> Result<u64, EntryError> {
+fn unlink(run: &Run<'_>, dir: &DirHandle, row: Row, name: &OsStr) -> Result<u64, Refusal> {
     let now = dir.entry_attributes(name)?;
     compare(run.table, row, &now)?;
     dir.unlink(name)?;
@@ -149,7 +148,7 @@ fn leave_dir(run: &mut Run<'_>, stack: &mut DirStack<'_>) {
         return stack.entered.clear();
     }
     let outcome = if entered_dir.kept {
-        Err(EntryError::Reported)
+        Err(Refusal::Reported)
     } else {
         remove_dir(run, stack.dir(), &entered_dir)
     };
@@ -162,7 +161,7 @@ fn remove_dir(
     run: &mut Run<'_>,
     dir: &DirHandle,
     entered_dir: &EnteredDir,
-) -> Result<u64, EntryError> {
+) -> Result<u64, Refusal> {
     let name =
         parent::entry_name(run.table, entered_dir.row).expect("BUG: what has no name was refused");
     let now = dir.entry_attributes(name)?;
@@ -185,7 +184,7 @@ fn remove_dir(
 }
 
 /// Reports the entries that keep a directory from being empty.
-fn report_unseen(run: &mut Run<'_>, entered_dir: &EnteredDir, not_empty: io::Error) -> EntryError {
+fn report_unseen(run: &mut Run<'_>, entered_dir: &EnteredDir, not_empty: io::Error) -> Refusal {
     if run.table.unread_reason(entered_dir.row).is_some() {
         return KeepReason::NotSeen.into();
     }
@@ -199,6 +198,6 @@ fn report_unseen(run: &mut Run<'_>, entered_dir: &EnteredDir, not_empty: io::Err
         Err(error) => error.into(),
         // The entries are gone again.
         Ok(()) if run.report.counts.kept == before => not_empty.into(),
-        Ok(()) => EntryError::Reported,
+        Ok(()) => Refusal::Reported,
     }
 }

@@ -11,64 +11,9 @@ use transect_sys::file::attributes_of;
 use transect_sys::{Attributes, FileType};
 
 use crate::compare::compare;
-use crate::parent::{self, EntryError};
+use crate::parent;
+use crate::refusal::Refusal;
 use crate::report::KeepReason;
-
-/// Why a caller keeps a file.
-#[derive(Debug)]
-pub struct Refusal {
-    reason: KeepReason,
-    error: Option<io::Error>,
-}
-
-impl Refusal {
-    /// Returns a refusal with the system's error, if there was one.
-    pub fn new(reason: KeepReason, error: Option<io::Error>) -> Self {
-        Self { reason, error }
-    }
-
-    /// Returns why the entry is kept.
-    pub fn reason(&self) -> KeepReason {
-        self.reason
-    }
-
-    /// Returns the system's error, if there was one.
-    pub fn into_io_error(self) -> Option<io::Error> {
-        self.error
-    }
-
-    pub(super) fn into_entry_error(self) -> EntryError {
-        match (self.reason, self.error) {
-            (KeepReason::Failed(_), Some(error)) => error.into(),
-            (reason, error) => EntryError::Kept(reason, error),
-        }
-    }
-}
-
-impl From<KeepReason> for Refusal {
-    fn from(reason: KeepReason) -> Self {
-        Self { reason, error: None }
-    }
-}
-
-impl From<io::Error> for Refusal {
-    fn from(error: io::Error) -> Self {
-        Self { reason: KeepReason::of(&error), error: Some(error) }
-    }
-}
-
-impl From<EntryError> for Refusal {
-    fn from(error: EntryError) -> Self {
-        match error {
-            EntryError::Kept(reason, error) => Self { reason, error },
-            EntryError::Vanished => {
-                let error = io::ErrorKind::NotFound.into();
-                Self { reason: KeepReason::of(&error), error: Some(error) }
-            }
-            EntryError::Reported => KeepReason::Changed.into(),
-        }
-    }
-}
 
 /// A regular file that is as the walk found it, with a handle of its directory.
 #[derive(Debug)]
@@ -87,10 +32,10 @@ impl<'t> CheckedFile<'t> {
     /// The entry is gone, differs, is not a regular file or has no name.
     pub fn open(table: &'t Table, row: Row) -> Result<Self, Refusal> {
         let parent = parent::open_parent(table, row)?;
-        Ok(Self::find(table, &parent, row)?)
+        Self::find(table, &parent, row)
     }
 
-    pub(super) fn find(table: &'t Table, parent: &DirHandle, row: Row) -> Result<Self, EntryError> {
+    pub(super) fn find(table: &'t Table, parent: &DirHandle, row: Row) -> Result<Self, Refusal> {
         let name = parent::entry_name(table, row).ok_or(KeepReason::NotSeen)?;
         let attributes = parent.entry_attributes(name)?;
         compare(table, row, &attributes)?;

@@ -69,6 +69,7 @@ mod delete;
 mod error;
 mod file;
 mod parent;
+mod refusal;
 mod report;
 mod run;
 mod summary;
@@ -81,7 +82,8 @@ use transect::Cancel;
 use transect::table::{Row, Table};
 
 pub use error::RemovalError;
-pub use file::{CheckedFile, Refusal};
+pub use file::CheckedFile;
+pub use refusal::Refusal;
 pub use report::{Counts, KeepReason, KeptEntry, Report};
 pub use summary::Summary;
 pub use trash::Trash;
@@ -165,8 +167,7 @@ impl<'t> Removal<'t> {
             let gone = run.report.gone.len();
             let outcome = match run.mounts.binary_search(&row) {
                 Ok(_) => Err(KeepReason::MountBoundary.into()),
-                Err(_) => CheckedFile::find(run.table, parent, row)
-                    .and_then(|file| act(&file).map_err(Refusal::into_entry_error)),
+                Err(_) => CheckedFile::find(run.table, parent, row).and_then(|file| act(&file)),
             };
             run.record(row, gone, outcome);
         })

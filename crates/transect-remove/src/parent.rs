@@ -7,45 +7,8 @@ use std::path::Path;
 use transect_sys::dir_handle::{DirHandle, MountPolicy};
 
 use crate::compare::compare;
-use crate::report::KeepReason;
+use crate::refusal::Refusal;
 use transect::table::{Row, Table};
-
-/// Why an entry could not be reached or removed.
-#[derive(Debug)]
-pub(super) enum EntryError {
-    /// It does not exist any more.
-    Vanished,
-    /// The entry is kept for this reason.
-    Kept(KeepReason, Option<io::Error>),
-    /// It is kept because of its entries, which are reported already.
-    Reported,
-}
-
-impl From<KeepReason> for EntryError {
-    fn from(reason: KeepReason) -> Self {
-        Self::Kept(reason, None)
-    }
-}
-
-impl From<io::Error> for EntryError {
-    fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::NotFound => Self::Vanished,
-            _ => Self::Kept(KeepReason::of(&error), Some(error)),
-        }
-    }
-}
-
-impl EntryError {
-    /// Returns the meaning of an error about a directory that existed a moment ago. If the
-    /// directory has moved, its entries are not gone.
-    pub(super) fn of_known_dir(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::NotFound => Self::Kept(KeepReason::Changed, Some(error)),
-            _ => error.into(),
-        }
-    }
-}
 
 /// Returns the name of an entry in its directory; `None` for a root without one, such as `/` and
 /// `..`.
@@ -58,7 +21,7 @@ pub(super) fn entry_name(table: &Table, row: Row) -> Option<&OsStr> {
 
 /// Opens the directory that contains an entry, one step after the other from the root of the walk,
 /// and compares every directory with the walk.
-pub(super) fn open_parent(table: &Table, row: Row) -> Result<DirHandle, EntryError> {
+pub(super) fn open_parent(table: &Table, row: Row) -> Result<DirHandle, Refusal> {
     let mut path: Vec<Row> = ancestors(table, row).collect();
     let Some(root) = path.pop() else {
         return Ok(open_parent_of_root(Path::new(table.name(row)))?);
@@ -85,7 +48,7 @@ fn open_parent_of_root(root: &Path) -> io::Result<DirHandle> {
 
 /// Enters a directory. A mount point is entered only if the table proves that the walk entered it,
 /// too.
-fn open_child(table: &Table, dir: &DirHandle, row: Row) -> Result<DirHandle, EntryError> {
+fn open_child(table: &Table, dir: &DirHandle, row: Row) -> Result<DirHandle, Refusal> {
     let policy = match table.attributes(row).file_id() {
         Some(_) => MountPolicy::Cross,
         None => MountPolicy::Refuse,

@@ -1,6 +1,5 @@
 //! The result of a removal.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -136,8 +135,6 @@ pub struct Counts {
 pub struct Report {
     /// What was removed, kept and found missing.
     pub counts: Counts,
-    /// How many entries were kept, by reason.
-    pub kept_by: BTreeMap<KeepReason, u64>,
     /// The first [`Report::KEPT`] entries that were kept.
     pub kept: Vec<KeptEntry>,
     /// Rows of entries that no longer exist, removed or vanished; of a directory that is gone with
@@ -164,7 +161,6 @@ impl Report {
         path: impl FnOnce() -> PathBuf,
     ) {
         self.counts.kept += 1;
-        *self.kept_by.entry(reason).or_default() += 1;
         if self.kept.len() < Self::KEPT {
             self.kept.push(KeptEntry { path: path(), row, reason, error });
         }

@@ -1,6 +1,6 @@
 //! The state of a running removal.
 
-use crate::parent::EntryError;
+use crate::refusal::Refusal;
 use crate::report::{Counts, Report};
 use transect::Cancel;
 use transect::table::{Row, Table};
@@ -24,12 +24,7 @@ impl Run<'_> {
 
     /// Records the outcome of an entry, before which `gone` rows were gone: the bytes freed, or the
     /// error. Returns whether the entry is gone.
-    pub(super) fn record(
-        &mut self,
-        row: Row,
-        gone: usize,
-        outcome: Result<u64, EntryError>,
-    ) -> bool {
+    pub(super) fn record(&mut self, row: Row, gone: usize, outcome: Result<u64, Refusal>) -> bool {
         let report = &mut self.report;
         let is_gone = match outcome {
             Ok(freed) => {
@@ -37,15 +32,15 @@ impl Run<'_> {
                 report.counts.freed += freed;
                 true
             }
-            Err(EntryError::Vanished) => {
+            Err(Refusal::Vanished) => {
                 report.counts.vanished += 1;
                 true
             }
-            Err(EntryError::Kept(reason, error)) => {
+            Err(Refusal::Kept(reason, error)) => {
                 report.keep(reason, error, row, || self.table.path(row));
                 false
             }
-            Err(EntryError::Reported) => false,
+            Err(Refusal::Reported) => false,
         };
         if is_gone {
             // The rows below it need not be listed.

@@ -18,7 +18,8 @@ use transect_sys::{Attributes, FileType, host, name_from_bytes};
 
 use crate::compare::compare;
 use crate::error::RemovalError;
-use crate::parent::{self, EntryError};
+use crate::parent;
+use crate::refusal::Refusal;
 use crate::report::KeepReason;
 use crate::run::Run;
 use transect::table::{Row, Table};
@@ -80,7 +81,7 @@ pub(super) fn trash(run: &mut Run<'_>, to: &Trash, parent: &DirHandle, row: Row)
 }
 
 /// A mount point inside would be moved along, and lost with the trash.
-fn check_no_mounts(table: &Table, mounts: &[Row], row: Row) -> Result<(), EntryError> {
+fn check_no_mounts(table: &Table, mounts: &[Row], row: Row) -> Result<(), Refusal> {
     let lies_in = |&mount: &Row| {
         std::iter::successors(Some(mount), |&mount| table.parent(mount)).any(|above| above == row)
     };
@@ -97,7 +98,7 @@ struct TrashMove<'a> {
 }
 
 impl<'a> TrashMove<'a> {
-    fn begin(table: &'a Table, parent: &'a DirHandle, row: Row) -> Result<Self, EntryError> {
+    fn begin(table: &'a Table, parent: &'a DirHandle, row: Row) -> Result<Self, Refusal> {
         let name = parent::entry_name(table, row).expect("BUG: what has no name was failure");
         let now = match table.file_type(row) {
             // Opening it detects a mount, whenever it was mounted.
@@ -110,20 +111,20 @@ impl<'a> TrashMove<'a> {
         if dir.as_os_str().is_empty() {
             dir.push(".");
         }
-        let dir = dir.canonicalize().map_err(EntryError::of_known_dir)?;
+        let dir = dir.canonicalize().map_err(Refusal::of_known_dir)?;
         // The recorded path must lead to where the entry is now.
         let found = DirHandle::open(&dir).and_then(|found| found.attributes());
-        if found.map_err(EntryError::of_known_dir)?.file_id() != parent.attributes()?.file_id() {
+        if found.map_err(Refusal::of_known_dir)?.file_id() != parent.attributes()?.file_id() {
             return Err(KeepReason::Changed.into());
         }
         Ok(Self { parent, name, now, path: dir.join(name) })
     }
 
-    fn finish(&self, trash: &Trash) -> Result<(), EntryError> {
+    fn finish(&self, trash: &Trash) -> Result<(), Refusal> {
         if let Some(home) = self.open_home_trash(&trash.home).map_err(no_trash)? {
             match self.move_to(&home, &self.path, &trash.date) {
                 // The same device may be mounted at two places.
-                Err(EntryError::Kept(KeepReason::MountBoundary, _)) => {}
+                Err(Refusal::Kept(KeepReason::MountBoundary, _)) => {}
                 answer => return answer,
             }
         }
@@ -132,7 +133,7 @@ impl<'a> TrashMove<'a> {
         let names: Vec<&OsStr> = self.path.iter().collect();
         let path: PathBuf = names[names.len().saturating_sub(1 + steps)..].iter().collect();
         match self.move_to(&trash_dir, &path, &trash.date) {
-            Err(EntryError::Kept(KeepReason::MountBoundary, Some(error))) => Err(no_trash(error)),
+            Err(Refusal::Kept(KeepReason::MountBoundary, Some(error))) => Err(no_trash(error)),
             answer => answer,
         }
     }
@@ -155,7 +156,7 @@ impl<'a> TrashMove<'a> {
     }
 
     /// Moves the entry to a trash directory, under the first free name.
-    fn move_to(&self, trash_dir: &DirHandle, path: &Path, date: &str) -> Result<(), EntryError> {
+    fn move_to(&self, trash_dir: &DirHandle, path: &Path, date: &str) -> Result<(), Refusal> {
         let files = open_or_create_dir(trash_dir, "files".as_ref()).map_err(no_trash)?;
         let info = open_or_create_dir(trash_dir, "info".as_ref()).map_err(no_trash)?;
         let info_content = info_content(path, date);
@@ -175,7 +176,7 @@ impl<'a> TrashMove<'a> {
                     Ok(false) => return Ok(()),
                     Ok(true) => None,
                     // Another entry is in the trash now, and its info file has the original path.
-                    Err(error) => return Err(EntryError::Kept(KeepReason::Changed, Some(error))),
+                    Err(error) => return Err(Refusal::Kept(KeepReason::Changed, Some(error))),
                 },
                 Err(error) => Some(error),
             };
@@ -184,7 +185,7 @@ impl<'a> TrashMove<'a> {
             match failure {
                 None => return Err(KeepReason::Changed.into()),
                 Some(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Some(error) => return Err(EntryError::of_known_dir(error)),
+                Some(error) => return Err(Refusal::of_known_dir(error)),
             }
         }
     }
@@ -201,8 +202,8 @@ impl<'a> TrashMove<'a> {
     }
 }
 
-fn no_trash(error: io::Error) -> EntryError {
-    EntryError::Kept(KeepReason::NoTrash, Some(error))
+fn no_trash(error: io::Error) -> Refusal {
+    Refusal::Kept(KeepReason::NoTrash, Some(error))
 }
 
 /// The suffix of info files.
@@ -220,7 +221,6 @@ fn free_name(name: &OsStr, number: u32) -> OsString {
     name_from_bytes(bytes)
 }
 
-/// Returns the content of an info file.
 fn info_content(path: &Path, date: &str) -> Vec<u8> {
     let mut info_content = b"[Trash Info]\nPath=".to_vec();
     for &byte in path.as_os_str().as_encoded_bytes() {
