@@ -12,7 +12,7 @@ pub(crate) struct LineArgs {
     ///
     /// The names are listed below.
     #[arg(short = 'c', long, value_name = "COLUMN,…", value_delimiter = ',',
-          hide_possible_values = true, value_parser = one_of(Column::ALL, Column::as_str))]
+          hide_possible_values = true, value_parser = one_of(Column::NAMED, Column::as_str))]
     pub(crate) columns: Vec<Column>,
     /// Print mode, nlink, owner, group, size, mtime, path, target
     #[arg(short = 'l', long, conflicts_with = "columns")]

@@ -9,90 +9,44 @@ use super::json::hex;
 use super::owner::{self, NameCache};
 use super::time::TimeFormatter;
 
-/// A column of `list` or `attributes`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Column {
-    Name,
-    Path,
-    Target,
-    /// Whether the entry is on the disk as it was stored: of `find --verify`.
-    Disk,
-    Owner,
-    Group,
-    Type,
-    Size,
-    Allocated,
-    Mtime,
-    Ctime,
-    Atime,
-    Btime,
-    Mode,
-    Uid,
-    Gid,
-    Nlink,
-    Inode,
-    Device,
-    Attributes,
-    ReparseTag,
+transect_sys::words! {
+    /// A column of `list` or `attributes`, with the name that users type and that stands in JSON.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Column {
+        Name = "name",
+        Path = "path",
+        Target = "target",
+        Owner = "owner",
+        Group = "group",
+        Type = "type",
+        Size = "size",
+        Allocated = "allocated",
+        Mtime = "mtime",
+        Ctime = "ctime",
+        Atime = "atime",
+        Btime = "btime",
+        Mode = "mode",
+        Uid = "uid",
+        Gid = "gid",
+        Nlink = "nlink",
+        Inode = "inode",
+        Device = "device",
+        Attributes = "attributes",
+        ReparseTag = "reparse_tag",
+        /// Whether the entry is on the disk as it was stored: of `find --verify`.
+        Disk = "disk",
+    }
 }
 
 impl Column {
-    /// All columns that users name: name, path and target, then owner and group by name, then the attributes.
-    pub(crate) const ALL: &'static [Self] = &[
-        Self::Name,
-        Self::Path,
-        Self::Target,
-        Self::Owner,
-        Self::Group,
-        Self::Type,
-        Self::Size,
-        Self::Allocated,
-        Self::Mtime,
-        Self::Ctime,
-        Self::Atime,
-        Self::Btime,
-        Self::Mode,
-        Self::Uid,
-        Self::Gid,
-        Self::Nlink,
-        Self::Inode,
-        Self::Device,
-        Self::Attributes,
-        Self::ReparseTag,
-    ];
+    /// All that users name: name, path and target, then owner and group by name, then the attributes.
+    pub(crate) const NAMED: &'static [Self] = Self::ALL.split_at(Self::ALL.len() - 1).0;
 
     /// All except name, path and target.
-    pub(crate) const EXCEPT_PATHS: &'static [Self] = Self::ALL.split_at(3).1;
+    pub(crate) const EXCEPT_PATHS: &'static [Self] = Self::NAMED.split_at(3).1;
 
     /// The attributes that the system reports.
-    pub(crate) const ATTRIBUTES: &'static [Self] = Self::ALL.split_at(5).1;
-
-    /// Returns the name, as users type it and as it stands in JSON.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Name => "name",
-            Self::Path => "path",
-            Self::Target => "target",
-            Self::Disk => "disk",
-            Self::Owner => "owner",
-            Self::Group => "group",
-            Self::Type => "type",
-            Self::Size => "size",
-            Self::Allocated => "allocated",
-            Self::Mtime => "mtime",
-            Self::Ctime => "ctime",
-            Self::Atime => "atime",
-            Self::Btime => "btime",
-            Self::Mode => "mode",
-            Self::Uid => "uid",
-            Self::Gid => "gid",
-            Self::Nlink => "nlink",
-            Self::Inode => "inode",
-            Self::Device => "device",
-            Self::Attributes => "attributes",
-            Self::ReparseTag => "reparse_tag",
-        }
-    }
+    pub(crate) const ATTRIBUTES: &'static [Self] = Self::NAMED.split_at(5).1;
 
     /// Returns the key of the bytes of a name in JSON.
     fn raw_name(self) -> Option<&'static str> {
@@ -160,7 +114,6 @@ impl Column {
 /// The value of a column; each output format writes it in its own way.
 pub(crate) enum Value {
     Unknown,
-    /// A name or a path.
     Name(OsString),
     Word(String),
     Bytes(u64),
@@ -229,7 +182,6 @@ impl Columns {
         Self { columns: columns.to_vec(), users, groups }
     }
 
-    /// Returns the attributes that the columns show.
     pub(crate) fn fields(&self) -> FieldMask {
         self.columns.iter().map(|column| column.field()).collect()
     }
@@ -308,7 +260,7 @@ mod tests {
     #[test]
     fn columns_unknown_value_not_shown() {
         let nothing = Attributes::default();
-        let columns = Columns::new(Column::ALL);
+        let columns = Columns::new(Column::NAMED);
         for column in columns.iter().filter(|&column| column != Column::Type) {
             assert!(matches!(columns.value(column, &nothing), Value::Unknown), "{column:?}");
         }
