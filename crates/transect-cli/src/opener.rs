@@ -42,10 +42,6 @@ pub(crate) struct Redirect {
 }
 
 impl Redirect {
-    /// Creates the file.
-    ///
-    /// # Errors
-    /// The file cannot be created.
     pub(crate) fn to(address: &str) -> io::Result<Self> {
         let directory = PrivateTempDir::new("map")?;
         let path = directory.path().join("open.html");

@@ -19,7 +19,6 @@ const INITIAL_DELAY: Duration = Duration::from_millis(500);
 /// The time between lines on a stream that is not a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Shows progress until it is dropped.
 pub(crate) struct ProgressLine {
     /// Dropping it ends the thread.
     end: Option<Sender<()>>,
@@ -85,7 +84,6 @@ impl Drop for ProgressLine {
     }
 }
 
-/// Returns the progress of a walk.
 pub(crate) fn walk_line(progress: &Progress, elapsed: Duration) -> String {
     let path = progress.path().map(|path| quote::for_terminal(path.as_os_str()));
     line(progress.counts(), elapsed, path.as_deref())

@@ -7,17 +7,11 @@ use transect_snapshot::{ReadError, Snapshot};
 use crate::output;
 
 /// Opens a snapshot that the user named.
-///
-/// # Errors
-/// The file cannot be read, is not a snapshot, or is damaged.
 pub(crate) fn open(path: &Path) -> Result<Snapshot, ReadError> {
     open_as(path, path, "is unverified")
 }
 
 /// Opens a snapshot in the directory of a series, which is what the hint names.
-///
-/// # Errors
-/// As for [`open`].
 pub(crate) fn open_kept(path: &Path) -> Result<Snapshot, ReadError> {
     open_as(path, path.parent().unwrap_or(path), "has unverified snapshots")
 }

@@ -18,7 +18,6 @@ pub(crate) struct Candidate {
     pub(crate) order: u32,
 }
 
-/// A name of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Name {
     size: u64,

@@ -20,7 +20,6 @@ pub(crate) const SMALL: usize = 16 << 10;
 /// cache.
 const BLOCK: usize = 256 << 10;
 
-/// A BLAKE3 digest.
 pub(crate) type Digest = [u8; 32];
 
 /// Why a file has no digest.
@@ -38,7 +37,6 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Reads files for one thread.
 pub(crate) struct FileReader<'t> {
     table: &'t Table,
     progress: &'t Progress,
@@ -141,7 +139,6 @@ fn open_root(path: &Path, follow: bool) -> io::Result<File> {
 /// The longest path that is opened in one call, less than the limit of any system.
 const MAX_PATH: usize = 3000;
 
-/// Opens a directory of the table.
 fn open_dir(table: &Table, row: Row, follow: bool) -> io::Result<DirHandle> {
     let path = table.path(row);
     // With a separator at the end, a link stands for its target.

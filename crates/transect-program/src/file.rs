@@ -13,7 +13,6 @@ use crate::exit::CliError;
 use crate::output::report_lost_metadata;
 use crate::stream::{self, Stream};
 
-/// The size of the buffer before a stream.
 const BUFFER_SIZE: usize = 64 * 1024;
 
 /// Writes a file, or standard output for `-`. The file has its old content until `write` returns, then

@@ -4,7 +4,6 @@ use std::io::{Result, Write};
 
 use crate::style::{BOLD, Style};
 
-/// Separates two columns.
 const GAP: &str = "  ";
 
 /// A table with columns as wide as their content.

@@ -100,7 +100,6 @@ fn wrap_line(line: &str, width: usize, wrapped: &mut String) {
     wrapped.extend(tail.chars().filter(|&it| it != ' '));
 }
 
-/// Appends a line end, and the indentation of the next line.
 fn push_line_end(indent: usize, wrapped: &mut String) {
     wrapped.push('\n');
     wrapped.extend(std::iter::repeat_n(' ', indent));

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-/// A movement in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Motion {
     Down,

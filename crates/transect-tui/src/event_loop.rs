@@ -30,7 +30,6 @@ use transect_text::quote;
 const BUSY_POLL: Duration = Duration::from_millis(40);
 const IDLE_POLL: Duration = Duration::from_millis(200);
 
-/// The fields of the tables.
 const FIELDS: FieldMask = DISPLAY_FIELDS.union(IDENTITY_FIELDS);
 
 /// An error that ends the view.
@@ -129,7 +128,6 @@ fn is_independent_of_root(options: &ScanOptions) -> bool {
     cfg!(not(windows)) && is_single && !by_path && !is_limited && !filters.gitignore
 }
 
-/// Returns an empty table.
 pub(crate) fn empty_table() -> Arc<Table> {
     let table = TableImporter::new(FieldMask::empty()).finish();
     Arc::new(table.expect("BUG: a table can hold nothing"))
@@ -339,7 +337,6 @@ impl<'a> EventLoop<'a> {
         self.app.handle(Message::Error(text));
     }
 
-    /// Stops the background threads and returns the table.
     fn end(self) -> Result<BrowseOutcome, Error> {
         if let Some(removal_thread) = self.removal_thread {
             removal_thread.stop();

@@ -12,13 +12,11 @@ use transect_remove::{Counts, Removal, Report, Trash};
 use crate::message::Message;
 use transect_text::quote;
 
-/// The interval between progress messages.
 const REPORT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The trash, or `None` to delete.
 pub(crate) type Destination = Option<Trash>;
 
-/// A running removal.
 pub(crate) struct RemovalThread {
     cancel: Cancel,
     thread: JoinHandle<()>,

@@ -15,7 +15,6 @@ use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, enable_raw_mode};
 use ratatui::{DefaultTerminal, Frame};
 
-/// The alternate screen of the terminal.
 pub(crate) struct Screen {
     terminal: DefaultTerminal,
     /// The terminal reports the mouse.

@@ -37,7 +37,6 @@ impl Measure {
     }
 }
 
-/// The key of a sort order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum SortKey {
     #[default]
@@ -48,7 +47,6 @@ pub(crate) enum SortKey {
     Time,
 }
 
-/// A sort order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SortOrder {
     pub(crate) key: SortKey,
@@ -121,12 +119,9 @@ impl SortOrder {
     }
 }
 
-/// Sorted entries.
 #[derive(Debug, Default)]
 pub(crate) struct SortedEntries {
     pub(crate) rows: Vec<Row>,
-    /// The largest amount.
     pub(crate) max_amount: u64,
-    /// The sum of all amounts.
     pub(crate) total: u64,
 }

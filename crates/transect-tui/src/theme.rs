@@ -31,7 +31,6 @@ impl Theme {
         Style::new().add_modifier(Modifier::DIM)
     }
 
-    /// The selected entry.
     pub(crate) fn selected(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }
@@ -61,7 +60,6 @@ impl Theme {
         self.coloured(Color::Red).add_modifier(Modifier::BOLD)
     }
 
-    /// The name of a key.
     pub(crate) fn key(self) -> Style {
         self.bold()
     }

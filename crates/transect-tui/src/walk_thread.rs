@@ -18,17 +18,14 @@ pub const DISPLAY_FIELDS: FieldMask = FieldMask::MTIME.union(FieldMask::UID);
 /// The fields that identify an entry, to be compared before it is removed.
 pub(crate) const IDENTITY_FIELDS: FieldMask = Removal::COLUMNS.union(FieldMask::FILE_ID);
 
-/// The result of a walk.
 pub(crate) struct WalkResult {
     pub(crate) table: Arc<Table>,
     pub(crate) interrupted: bool,
-    /// The duration of the walk.
     pub(crate) elapsed: Duration,
     /// The file system of the only root.
     pub(crate) disk: Option<DiskSpace>,
 }
 
-/// A running walk.
 pub(crate) struct WalkThread {
     cancel: Cancel,
     pub(crate) progress: Arc<Progress>,

@@ -349,9 +349,6 @@ impl WalkArgs {
 
     /// Rejects a missing path that is the name of a command, or could be a mistyped one: `transect usag
     /// home` must not count `home`.
-    ///
-    /// # Errors
-    /// [`CliError::Usage`]
     pub(crate) fn reject_mistyped_command(&self) -> Result<(), CliError> {
         let missing = self.paths.iter().find(|path| path.symlink_metadata().is_err());
         let Some(word) = missing.and_then(|path| path.to_str()) else { return Ok(()) };

@@ -13,7 +13,6 @@ use crate::output::stream;
 use crate::parts;
 use transect_program::exit::{CliError, ExitStatus};
 
-/// Writes a completion script.
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<ExitStatus, CliError> {
     let mut command = Cli::command();
     command.build();

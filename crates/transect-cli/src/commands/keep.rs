@@ -21,9 +21,7 @@ use crate::series::{Series, Thinning};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
 
-/// What happened to a series.
 struct Outcome {
-    /// The new file.
     file: PathBuf,
     taken: i64,
     /// `None` if it was not written.
@@ -31,7 +29,6 @@ struct Outcome {
     thinning: Thinning,
 }
 
-/// The numbers of a new snapshot.
 struct Stored {
     entries: u64,
     directories: u64,
@@ -180,7 +177,6 @@ fn show(args: &KeepArgs, series: &Series, outcome: &Outcome) -> Result<ExitStatu
     Ok(end)
 }
 
-/// Returns what `--json` prints for a root.
 fn kept_object(series: &Series, outcome: &Outcome) -> impl Serialize {
     let Outcome { file, taken, stored, thinning } = outcome;
     let stored = stored.as_ref();

@@ -137,7 +137,6 @@ fn write_counters(out: &mut impl Write, stats: &[(String, u64)]) -> io::Result<(
     Ok(())
 }
 
-/// Counters in their order.
 struct Counters<'a>(&'a [(String, u64)]);
 
 impl Serialize for Counters<'_> {

@@ -21,7 +21,6 @@ use crate::progress::ProgressLine;
 use transect_program::exit::{CliError, ExitStatus, is_closed_pipe};
 use transect_program::interrupt::cancel_on_signal;
 
-/// Numbers of files by result.
 #[derive(Debug, Default, Serialize)]
 struct Counts {
     files: u64,
@@ -36,12 +35,10 @@ struct Counts {
 /// Lines of manifests kept in memory.
 const BATCH_LINES: usize = 1 << 16;
 
-/// Reads manifests and compares files in batches.
 struct Verifier<'a> {
     args: &'a VerifyArgs,
     passes: PassOptions,
     threads: usize,
-    /// Lines not yet compared.
     lines: Vec<Line>,
     /// All lines read so far.
     found: Arc<AtomicU64>,

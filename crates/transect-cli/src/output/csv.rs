@@ -6,7 +6,6 @@
 use std::fmt::Display;
 use std::io::Write;
 
-/// One line, to which fields are appended.
 #[derive(Debug)]
 pub(crate) struct Record<'a> {
     line: &'a mut Vec<u8>,
@@ -44,7 +43,6 @@ impl<'a> Record<'a> {
         write!(self.line, "{value}").expect("BUG: memory that cannot be written");
     }
 
-    /// Appends an unknown value.
     pub(crate) fn unknown(&mut self) {
         self.separate();
     }

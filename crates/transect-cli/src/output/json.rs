@@ -14,7 +14,6 @@ pub(crate) use transect_text::json_object as object;
 
 use super::not_found::NotFound;
 
-/// Returns the object of `scan --json`.
 pub(crate) fn scan<'a>(
     roots: &'a [PathBuf],
     outcome: &'a Outcome<Totals>,
@@ -73,7 +72,6 @@ pub(crate) fn scan<'a>(
     }
 }
 
-/// Returns the space of a file system.
 pub(crate) fn disk(disk: DiskSpace) -> impl Serialize {
     object! { size: disk.size, free: disk.free, available: disk.available }
 }
@@ -114,7 +112,6 @@ fn profile_used(profile: &WalkProfile) -> impl Serialize {
     }
 }
 
-/// Returns one of the largest entries.
 fn largest(entry: &LargestEntry) -> impl Serialize {
     object! {
         ..path: PathEntry::from(entry.path.as_path()),
@@ -132,7 +129,6 @@ impl Serialize for OwnedPath {
     }
 }
 
-/// Returns errors, one object for each.
 pub(crate) fn error_list<'a>(
     errors: impl IntoIterator<Item = &'a ScanError>,
 ) -> Vec<impl Serialize> {
@@ -147,7 +143,6 @@ pub(crate) fn error_list<'a>(
     errors.into_iter().map(object).collect()
 }
 
-/// Returns the numbers of errors by operation and kind.
 pub(crate) fn errors_by<'a>(
     diagnostics: impl IntoIterator<Item = &'a Diagnostics>,
 ) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
@@ -158,7 +153,6 @@ pub(crate) fn errors_by<'a>(
     by
 }
 
-/// Returns the numbers of skipped entries by reason.
 pub(crate) fn skipped(diagnostics: &Diagnostics) -> BTreeMap<&'static str, u64> {
     diagnostics.skipped.iter().map(|(reason, number)| (reason.as_str(), *number)).collect()
 }

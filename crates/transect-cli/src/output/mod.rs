@@ -21,7 +21,6 @@ pub(crate) use transect_text::style::{BAR, BOLD, DIM, ERROR, GOOD, WARN};
 pub(crate) use transect_text::wrap::{wrap, wrap_lines};
 pub(crate) use transect_text::{quote, units};
 
-/// The errors shown without `--errors`.
 const DEFAULT_ERRORS_SHOWN: usize = 10;
 
 /// Returns a builder of a table whose errors are printed: all, or the first ten.

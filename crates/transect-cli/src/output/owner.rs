@@ -11,25 +11,21 @@ pub(crate) fn user_name_or_id(uid: u32) -> String {
     user_name(uid).unwrap_or_else(|| uid.to_string())
 }
 
-/// Returns the name of a user; `None` if the number has none.
 #[cfg(unix)]
 pub(crate) fn user_name(uid: u32) -> Option<String> {
     Some(transect_text::quote::for_terminal(get_user_by_uid(uid)?.name()))
 }
 
-/// Returns the name of a group; `None` if the number has none.
 #[cfg(unix)]
 pub(crate) fn group_name(gid: u32) -> Option<String> {
     Some(transect_text::quote::for_terminal(get_group_by_gid(gid)?.name()))
 }
 
-/// Returns the number of the user with this name.
 #[cfg(unix)]
 pub(crate) fn uid_by_name(name: &str) -> Option<u32> {
     Some(get_user_by_name(name)?.uid())
 }
 
-/// Returns the number of the group with this name.
 #[cfg(unix)]
 pub(crate) fn gid_by_name(name: &str) -> Option<u32> {
     Some(get_group_by_name(name)?.gid())
@@ -66,12 +62,10 @@ pub(crate) struct NameCache {
 }
 
 impl NameCache {
-    /// Returns an empty cache in front of `look_up`.
     pub(crate) fn new(look_up: fn(u32) -> Option<String>) -> Self {
         Self { look_up, known: Mutex::default() }
     }
 
-    /// Returns the name of a number.
     pub(crate) fn of(&self, number: u32) -> Option<String> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.entry(number).or_insert_with(|| (self.look_up)(number)).clone()

@@ -19,22 +19,15 @@ use super::{BOLD, DIM, ERROR, GOOD, WARN, quote};
 /// contain little else is one line.
 pub(crate) const KEPT_PER_LINE: usize = 4;
 
-/// What is shown beside the totals.
 pub(crate) struct Shown<'a> {
     /// The settings stored for the file system.
     pub(crate) profile: Option<&'a WalkProfile>,
     /// Space in use that the scan did not find.
     pub(crate) not_found: Option<&'a NotFound>,
-    /// What was taken from a snapshot.
     pub(crate) inherited: Option<&'a Inherited>,
-    /// The maximum number of the largest directories and files.
     pub(crate) top: usize,
 }
 
-/// Writes the summary of a scan.
-///
-/// # Errors
-/// The output cannot be written.
 pub(crate) fn write(
     out: &mut impl Write,
     roots: &[PathBuf],

@@ -17,7 +17,6 @@ pub(crate) fn age(second: u64) -> String {
     }
 }
 
-/// Formats times in the local time zone.
 #[derive(Debug)]
 pub(crate) struct TimeFormatter(TimeZone);
 

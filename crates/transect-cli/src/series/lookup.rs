@@ -18,9 +18,6 @@ const NO_SNAPSHOT: &str = "no snapshot in it is of the directory that it is name
 
 /// Returns the newest snapshot of a directory that was kept on this machine, or else of the nearest directory above it,
 /// and the newer files that could not be used.
-///
-/// # Errors
-/// No data directory is known, or a directory in it cannot be read.
 pub(crate) fn nearest(directory: &Path) -> Result<Search, CliError> {
     let folder = user_dirs::DATA.path(FOLDER)?;
     let host = host_name().unwrap_or_default();
@@ -41,9 +38,6 @@ pub(crate) fn nearest(directory: &Path) -> Result<Search, CliError> {
 }
 
 /// Returns the series of this machine, sorted by their roots, except those whose roots lie in the root of another one.
-///
-/// # Errors
-/// No data directory is known, or a directory in it cannot be read.
 pub(crate) fn outermost() -> Result<Vec<Series>, CliError> {
     let host = host_name().unwrap_or_default();
     outermost_in(&user_dirs::DATA.path(FOLDER)?, &host)
@@ -65,9 +59,6 @@ pub(super) fn outermost_in(folder: &Path, host: &str) -> Result<Vec<Series>, Cli
 impl Series {
     /// Returns all series, or all of one machine, by machine and root, and what else lies in their directories.
     /// Series without snapshots are left out.
-    ///
-    /// # Errors
-    /// No data directory is known, or it cannot be read.
     pub(crate) fn find_all(host: Option<&str>) -> Result<(Vec<Self>, Vec<Unusable>), CliError> {
         Self::find_all_below(&user_dirs::DATA.path(FOLDER)?, host)
     }
@@ -121,7 +112,6 @@ impl Series {
     }
 }
 
-/// Returns the name of the directory that contains a path.
 fn parent(path: &Path) -> Option<&OsStr> {
     path.parent().and_then(Path::file_name)
 }

@@ -46,7 +46,6 @@ pub(crate) struct Series {
     folder: PathBuf,
 }
 
-/// A snapshot of a series.
 #[derive(Debug)]
 pub(crate) struct Kept {
     pub(crate) path: PathBuf,
@@ -87,27 +86,18 @@ pub(crate) struct Search {
 }
 
 /// Returns the last snapshot of a root that was kept on this machine ([`Series::last`]).
-///
-/// # Errors
-/// No data directory is known, or it cannot be read.
 pub(crate) fn last_kept(root: &Path) -> Result<Search, CliError> {
     Series::of(root)?.last()
 }
 
 impl Series {
     /// Returns the series of a root on this machine.
-    ///
-    /// # Errors
-    /// No data directory is known.
     pub(crate) fn of(root: &Path) -> Result<Self, CliError> {
         let host = host_name().unwrap_or_default();
         Ok(Self::below(&user_dirs::DATA.path(FOLDER)?, &host, &resolved(root)))
     }
 
     /// Returns the series of a root on another machine. Links in the path are not resolved.
-    ///
-    /// # Errors
-    /// No data directory is known.
     pub(crate) fn of_host(host: &str, root: &Path) -> Result<Self, CliError> {
         let root: PathBuf = absolute(root).components().collect();
         Ok(Self::below(&user_dirs::DATA.path(FOLDER)?, host, &root))
@@ -119,7 +109,6 @@ impl Series {
         Self { root: root.to_owned(), host: host.to_owned(), folder }
     }
 
-    /// Returns the directory of the series.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -140,15 +129,11 @@ impl Series {
         }
     }
 
-    /// Returns the name of the machine.
     pub(crate) fn host(&self) -> &str {
         &self.host
     }
 
     /// Returns the snapshots, oldest first, and the files that are none.
-    ///
-    /// # Errors
-    /// The directory cannot be read. One that does not exist is empty.
     pub(crate) fn all(&self) -> Result<(Vec<Kept>, Vec<Unusable>), CliError> {
         let Listing { dated, foreign, .. } = self.list()?;
         let mut unusable: Vec<Unusable> = foreign.into_iter().map(Unusable::foreign).collect();
@@ -164,9 +149,6 @@ impl Series {
 
     /// Returns the newest snapshot that was taken at this time or before, and the newer files that could
     /// not be used.
-    ///
-    /// # Errors
-    /// The directory cannot be read. One that does not exist is empty.
     pub(crate) fn newest(&self, at_most: i64) -> Result<Search, CliError> {
         let mut search = Search::default();
         let mut dated = self.list()?.dated;
@@ -188,9 +170,6 @@ impl Series {
 
     /// Returns the newest snapshot that is not from the future, and the newer files that could not be used, with those
     /// that are.
-    ///
-    /// # Errors
-    /// The directory cannot be read. One that does not exist is empty.
     pub(crate) fn last(&self) -> Result<Search, CliError> {
         self.last_at(now())
     }
@@ -212,15 +191,11 @@ impl Series {
     }
 
     /// Returns the oldest snapshot.
-    ///
-    /// # Errors
-    /// The directory cannot be read. One that does not exist is empty.
     pub(crate) fn oldest(&self) -> Result<Option<Kept>, CliError> {
         let dated = self.list()?.dated.into_iter();
         Ok(dated.filter_map(|(taken, path)| self.open(taken, path).ok()?).next())
     }
 
-    /// Lists the directory.
     fn list(&self) -> Result<Listing, CliError> {
         Listing::of(&self.folder)
     }
@@ -248,7 +223,6 @@ impl Series {
 }
 
 impl Listing {
-    /// Lists the directory of a series.
     fn of(folder: &Path) -> Result<Self, CliError> {
         let mut listing = Self::default();
         for entry in entries(folder, 1)? {

@@ -82,7 +82,6 @@ pub(super) fn superfluous(members: &[Member], now: i64) -> Vec<i64> {
     (0..members.len()).filter(is_superfluous).map(|place| members[place].taken).collect()
 }
 
-/// Returns the year and the month of a time.
 fn month(time: i64) -> (i16, i8) {
     let time = Timestamp::from_nanosecond(time.into())
         .expect("BUG: 64 bits of nanoseconds are within a thousand years");

@@ -24,10 +24,8 @@ pub(crate) struct SeriesWriter<'s> {
     _lock: File,
 }
 
-/// What thinning removes.
 #[derive(Debug, Default)]
 pub(crate) struct Thinning {
-    /// Snapshots that are no longer needed.
     pub(crate) superfluous: Vec<PathBuf>,
     /// Files with names of snapshots of earlier days that are not snapshots of the series. They are kept.
     pub(crate) unusable: Vec<Unusable>,
@@ -92,9 +90,6 @@ impl Series {
     }
 
     /// Returns what thinning would remove at `now`, in nanoseconds since 1970 UTC.
-    ///
-    /// # Errors
-    /// The directory cannot be read.
     pub(crate) fn thinning(&self, now: i64) -> Result<Thinning, CliError> {
         let (members, foreign) = self.members()?;
         Ok(self.thinning_of(&members, &foreign, now))
@@ -132,9 +127,6 @@ impl SeriesWriter<'_> {
     }
 
     /// Stores a snapshot that has the place for its time, and returns its file. Others see it complete or not at all.
-    ///
-    /// # Errors
-    /// `write` fails, or the file cannot be created.
     pub(crate) fn store(
         &mut self,
         taken: i64,

@@ -23,7 +23,6 @@ use transect_text::units::counted;
 pub(crate) struct DuplicateSearch {
     pub(crate) below: Row,
     pub(crate) progress: Arc<Progress>,
-    /// Stops the search.
     cancel: Cancel,
     pub(crate) is_running: bool,
     pub(crate) groups: Vec<DuplicateGroup>,
@@ -34,7 +33,6 @@ pub(crate) struct DuplicateSearch {
     request: RequestId,
 }
 
-/// Files of the same content.
 #[derive(Debug)]
 pub(crate) struct DuplicateGroup {
     /// The length of each file.
@@ -130,7 +128,6 @@ impl App {
         self.push_effect(Effect::FindDuplicates { request, table, below, cancel, progress });
     }
 
-    /// Receives the groups of the pending search.
     pub(super) fn set_duplicates(
         &mut self,
         request: RequestId,

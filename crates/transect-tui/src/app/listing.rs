@@ -8,7 +8,6 @@ use crate::cursor::{Cursor, Motion};
 use crate::message::RequestId;
 use crate::sort::SortedEntries;
 
-/// The listed entries, and the selected one.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     /// With the largest amount, which has the longest bar, and the sum of all.
@@ -22,7 +21,6 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// Lists sorted entries.
     pub(crate) fn new(entries: SortedEntries) -> Self {
         Self { entries, ..Self::default() }
     }
@@ -60,7 +58,6 @@ impl Listing {
         self.entries.max_amount
     }
 
-    /// Returns the sum of all amounts.
     pub(crate) fn total(&self) -> u64 {
         self.entries.total
     }
@@ -82,7 +79,6 @@ impl Listing {
         self.pinned = motion != Motion::First;
     }
 
-    /// Selects an entry, if it is listed.
     pub(crate) fn select(&mut self, row: Row) {
         if let Some(at) = self.entries.rows.iter().position(|&listed| listed == row) {
             self.select_at(at);

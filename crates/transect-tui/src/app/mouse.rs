@@ -20,7 +20,6 @@ pub(crate) struct DrawnEntries {
 }
 
 impl App {
-    /// Handles an event of the mouse.
     pub(crate) fn mouse(&mut self, event: MouseEvent) {
         let motion = match event.kind {
             MouseEventKind::ScrollDown => Motion::Down,

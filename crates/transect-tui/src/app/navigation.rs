@@ -12,7 +12,6 @@ use crate::tree;
 const SORTED_AT_ONCE: usize = 50_000;
 
 impl App {
-    /// Enters the selected directory.
     pub(super) fn enter(&mut self) {
         let Some(row) = self.listing.selected() else { return };
         if !tree::is_directory(&self.table, row) {

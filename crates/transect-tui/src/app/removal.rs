@@ -16,7 +16,6 @@ use crate::tree;
 use transect_text::quote;
 use transect_text::units::{bytes, counted};
 
-/// A confirmation before a removal.
 #[derive(Debug)]
 pub(crate) struct Confirmation {
     pub(crate) kind: RemovalKind,
@@ -25,19 +24,16 @@ pub(crate) struct Confirmation {
     pub(crate) summary: Option<Summary>,
     /// The answer that Enter gives: no, unless the user selects yes.
     pub(crate) yes: bool,
-    /// The position in the list of entries.
     pub(crate) cursor: Cursor,
     request: RequestId,
 }
 
-/// A running removal.
 #[derive(Debug)]
 pub(crate) struct RemovalProgress {
     pub(crate) kind: RemovalKind,
     pub(crate) counts: Counts,
     /// The number of entries to delete, or of paths to move to the trash.
     pub(crate) total: u64,
-    /// The last entry removed.
     pub(crate) path: String,
     pub(crate) is_stopping: bool,
 }
@@ -73,7 +69,6 @@ impl App {
             Overlay::Confirmation(Confirmation { kind, rows, summary: None, yes, cursor, request });
     }
 
-    /// Receives the summary of the pending confirmation.
     pub(super) fn set_summary(&mut self, request: RequestId, summary: Result<Summary, String>) {
         match (&mut self.overlay, summary) {
             (Overlay::Confirmation(confirmation), _) if confirmation.request != request => {}
@@ -145,7 +140,6 @@ impl App {
         }
     }
 
-    /// Receives the progress of the removal.
     pub(super) fn set_removal_progress(&mut self, counts: Counts, last: String) {
         if let Overlay::RemovalProgress(progress) = &mut self.overlay {
             (progress.counts, progress.path) = (counts, last);
@@ -203,7 +197,6 @@ impl App {
         }
     }
 
-    /// Reports that nothing could be removed.
     pub(super) fn fail_removal(&mut self, why: String) {
         if let Overlay::RemovalProgress(_) = self.overlay {
             self.overlay = Overlay::None;
@@ -231,7 +224,6 @@ fn is_removed(table: &Table, gone: &RowSet, row: Row) -> bool {
     std::iter::successors(Some(row), |&row| table.parent(row)).any(|row| gone.contains(row))
 }
 
-/// Returns the outcome in one line.
 fn outcome_text(kind: RemovalKind, report: &Report) -> String {
     let Counts { removed, vanished, kept, freed, .. } = report.counts;
     let entries = counted(removed, "entry", "entries");

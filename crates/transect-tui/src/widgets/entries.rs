@@ -23,14 +23,12 @@ use transect_text::units::{bytes, count};
 pub(super) const MARKED: &str = "*";
 pub(super) const FURTHER_LINK: &str = "H";
 
-/// A line.
 #[derive(Default)]
 struct Line {
     marked: bool,
     is_further_link: bool,
     selected: bool,
     size: String,
-    /// The share of the total.
     share: f64,
     /// The share of the largest entry, which has a full bar.
     bar: f64,
@@ -50,7 +48,6 @@ struct Entries {
     theme: Theme,
 }
 
-/// The titles of the columns.
 struct Titles {
     size: String,
     count: String,
@@ -70,7 +67,6 @@ struct Columns {
 }
 
 impl Columns {
-    /// The minimum width of names.
     const MIN_NAME: usize = 16;
 
     /// Returns the width of a column with its gap.

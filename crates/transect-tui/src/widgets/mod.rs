@@ -52,7 +52,6 @@ pub(crate) fn draw(frame: &mut Frame<'_>, app: &mut App, view: &ViewOptions) {
     }
 }
 
-/// The regions of the screen.
 #[derive(Debug)]
 struct Regions {
     title_bar: Rect,

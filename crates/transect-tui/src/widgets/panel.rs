@@ -14,13 +14,10 @@ use crate::view_options::ViewOptions;
 use transect_text::quote;
 use transect_text::units::{bytes, count};
 
-/// The maximum number of lines.
 pub(super) const LINES: u16 = 14;
 
-/// The width of sizes.
 const SIZES: usize = 8;
 
-/// The width of the labels.
 const LABELS: usize = 12;
 
 /// The fewest lines that a list needs: an empty one, its title, and two entries.
@@ -36,7 +33,6 @@ struct Panel {
 /// The largest entries of the selected directory, or the largest files below it.
 struct List {
     title: &'static str,
-    /// Sizes and names.
     entries: Vec<(String, String)>,
 }
 

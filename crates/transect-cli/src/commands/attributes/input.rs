@@ -15,13 +15,11 @@ use transect_program::interrupt::InterruptibleStdin;
 /// The most paths of a batch: enough for all threads, and to query most directories only once.
 const BATCH_PATHS: usize = 64 << 10;
 
-/// The size in bytes at which a batch is full.
 const BATCH_BYTES: usize = 16 << 20;
 
 /// The longest line accepted as a path, in bytes.
 const LONGEST_PATH: usize = 1 << 20;
 
-/// The size of the read buffer.
 const BUFFER_SIZE: usize = 256 << 10;
 
 /// The paths of the command line, then those of a file.

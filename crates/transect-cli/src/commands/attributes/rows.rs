@@ -20,7 +20,6 @@ pub(super) enum Batch {
     Machine(Vec<u8>),
 }
 
-/// The output format.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Table,
@@ -56,7 +55,6 @@ impl Rows {
         }
     }
 
-    /// Adds a line.
     pub(super) fn push(&mut self, path: &[u8], answer: &LookupResult) -> io::Result<()> {
         let Self { columns, times, form, table, machine, has_header } = self;
         match form {
@@ -123,7 +121,6 @@ fn cells(
     Ok(())
 }
 
-/// Pads a text to the width of its column.
 fn cell(column: Column, text: &str) -> String {
     let width = column.width();
     if column.is_left_aligned() { format!("{text:<width$}") } else { format!("{text:>width$}") }

@@ -37,7 +37,6 @@ impl Source {
         Ok(Self::Service(Box::new(client)))
     }
 
-    /// Returns the available attributes.
     pub(super) fn fields(&self) -> FieldMask {
         let only_windows = FieldMask::ATTRIBUTES | FieldMask::REPARSE_TAG;
         match self {

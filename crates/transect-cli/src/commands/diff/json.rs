@@ -11,7 +11,6 @@ use crate::args::{Compared, ComparisonArgs};
 use crate::output::json::{self, PathEntry, object};
 use crate::output::stream;
 
-/// Writes the changes and the summary as JSON.
 pub(super) fn write(
     args: &ComparisonArgs,
     diff: &Diff,

@@ -35,7 +35,6 @@ pub(crate) fn reading_options(args: &ComparisonArgs) -> ReadingOptions {
     }
 }
 
-/// Compares two trees and shows what changed.
 pub(crate) fn show(args: &ComparisonArgs, sides: &Sides) -> Result<ExitStatus, CliError> {
     let mut options = DiffOptions::default();
     options.ignored = args.ignore.iter().map(|it| it.field()).collect();

@@ -13,7 +13,6 @@ use crate::progress::ProgressLine;
 use crate::root_path::absolute;
 use transect_program::exit::{CliError, ExitStatus};
 
-/// One of the two trees.
 pub(crate) enum Side {
     Stored(Box<Snapshot>),
     Live(Box<LiveTree>, ExitStatus),
@@ -62,7 +61,6 @@ impl Side {
     }
 }
 
-/// How directories are read.
 pub(crate) struct ReadingOptions {
     pub(crate) one_file_system: bool,
     /// List all errors.
@@ -79,9 +77,6 @@ pub(crate) struct Sides {
 
 impl Sides {
     /// Reads both trees; returns how the command ends if one cannot be read at all, or on Ctrl-C.
-    ///
-    /// # Errors
-    /// A snapshot cannot be read.
     pub(crate) fn read(
         paths: [&Path; 2],
         options: &ReadingOptions,
@@ -116,10 +111,6 @@ impl Sides {
         Self { names: names.map(Path::to_owned), before, after }
     }
 
-    /// Compares the trees.
-    ///
-    /// # Errors
-    /// A snapshot is damaged.
     pub(crate) fn compare(&self, options: &DiffOptions) -> Result<Diff, CliError> {
         let found = match (&self.before, &self.after) {
             (Side::Stored(a), Side::Stored(b)) => diff(a.as_ref(), b.as_ref(), options),
@@ -144,7 +135,6 @@ impl Sides {
         }
     }
 
-    /// Returns whether both trees were read completely.
     pub(crate) fn are_complete(&self) -> bool {
         self.before.end() == ExitStatus::Complete && self.after.end() == ExitStatus::Complete
     }

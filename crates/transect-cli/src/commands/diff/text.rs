@@ -14,7 +14,6 @@ use crate::output::time::TimeFormatter;
 use crate::output::units::{bytes, count, counted, signed_bytes};
 use crate::output::{self, BOLD, DIM, ERROR, GOOD, WARN, quote, stream, wrap_lines};
 
-/// Writes a diff.
 pub(super) fn write(args: &ComparisonArgs, diff: &Diff) -> io::Result<()> {
     let mut out = String::new();
     let is_painted = match args.color {

@@ -45,7 +45,6 @@ pub(super) fn write(
     write_evidence(out, evidence)
 }
 
-/// Writes the stored settings for transforms.
 fn write_passes(out: &mut impl Write, profile: &Profile) -> std::io::Result<()> {
     for setting in &profile.passes {
         writeln!(out, "  {GOOD}{setting}{GOOD:#}")?;

@@ -19,7 +19,6 @@ use transect_program::exit::{CliError, ExitStatus};
 /// Kept files that are reported without `--errors`.
 const KEPT_SHOWN: usize = 10;
 
-/// An action and its result.
 pub(super) struct Acted {
     pub(super) action: Action,
     /// `None` after a dry run.

@@ -11,10 +11,6 @@ use crate::args::DuplicatesArgs;
 use crate::output::json::{self, OwnedPath, PathEntry, object};
 use crate::output::stream;
 
-/// Prints the object.
-///
-/// # Errors
-/// The output cannot be written.
 pub(super) fn print(
     args: &DuplicatesArgs,
     found: &Found,

@@ -39,9 +39,6 @@ impl Styles {
 }
 
 /// Writes the groups and a summary; with `--null` only the paths.
-///
-/// # Errors
-/// The output cannot be written.
 pub(super) fn write(args: &DuplicatesArgs, found: &Found) -> io::Result<()> {
     if args.null {
         return write_paths(found);
@@ -75,7 +72,6 @@ pub(super) fn write(args: &DuplicatesArgs, found: &Found) -> io::Result<()> {
     out.write_all(&text)
 }
 
-/// Writes the names of a file.
 fn write_file(
     text: &mut Vec<u8>,
     styles: &Styles,
@@ -156,10 +152,6 @@ fn summary(found: &Found) -> String {
     text
 }
 
-/// Writes the result of an action.
-///
-/// # Errors
-/// The output cannot be written.
 pub(super) fn write_acted(acted: &Acted) -> io::Result<()> {
     let Some(done) = &acted.done else { return Ok(()) };
     let counts = &done.report.counts;

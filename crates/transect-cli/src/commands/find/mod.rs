@@ -26,7 +26,6 @@ use transect_program::interrupt::cancel_on_signal;
 use disk::{DiskCounts, DiskState};
 use sources::Source;
 
-/// What the search counted.
 #[derive(Default)]
 struct Found {
     entries: u64,
@@ -71,7 +70,6 @@ pub(crate) fn run(args: &FindArgs) -> Result<ExitStatus, CliError> {
     })
 }
 
-/// Returns the columns to print.
 fn columns(args: &FindArgs) -> Vec<Column> {
     let columns = lines::columns(&args.lines, true);
     let disk = (args.verify && !args.lines.null).then_some(Column::Disk);
@@ -136,7 +134,6 @@ fn print(
     Ok(found)
 }
 
-/// Returns a snapshot that was searched.
 fn snapshot(source: &Source) -> impl Serialize {
     let metadata = source.snapshot.metadata();
     object! {

@@ -10,10 +10,6 @@ use transect_snapshot::NamePattern;
 use crate::args::FindArgs;
 use transect_program::exit::CliError;
 
-/// Parses all patterns.
-///
-/// # Errors
-/// One is empty or invalid.
 pub(super) fn parse(args: &FindArgs) -> Result<Vec<NamePattern>, CliError> {
     args.patterns.iter().map(|pattern| parse_one(args, pattern)).collect()
 }
@@ -117,7 +113,6 @@ fn words_of_path(glob: &str) -> Vec<Vec<u8>> {
     }
 }
 
-/// Compiles the expression of a pattern.
 fn regex(pattern: &str, regex: &str, ignore_case: bool) -> Result<Regex, Error> {
     let built = RegexBuilder::new(regex).case_insensitive(ignore_case).build();
     built.map_err(|error| Error::invalid_pattern(pattern, &error))

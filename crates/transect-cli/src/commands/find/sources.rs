@@ -11,7 +11,6 @@ use crate::output::units::counted;
 use crate::series::{self, Kept, Search, Series, Unusable, last_kept};
 use transect_program::exit::CliError;
 
-/// A snapshot to be searched.
 pub(super) struct Source {
     pub(super) path: PathBuf,
     pub(super) snapshot: Snapshot,
@@ -42,9 +41,6 @@ impl Source {
 }
 
 /// Returns the snapshots to be searched, and files of their series that could not be used.
-///
-/// # Errors
-/// There is none, or one cannot be read.
 pub(super) fn of(within: &[PathBuf]) -> Result<(Vec<Source>, Vec<Unusable>), CliError> {
     if within.is_empty() {
         return of_current_directory();

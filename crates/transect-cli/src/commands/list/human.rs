@@ -11,10 +11,8 @@ use crate::output::columns::{Column, Columns, Value};
 use crate::output::time::TimeFormatter;
 use crate::output::{quote, terminal_width, units, wrap, wrap_lines};
 
-/// Spaces between columns.
 const GAP: usize = 2;
 
-/// The text between a link and its target.
 const ARROW: &str = " -> ";
 
 /// The width that a name keeps beside other columns.
@@ -61,7 +59,6 @@ impl Layout {
         layout
     }
 
-    /// Returns the width of the values of a column.
     fn width_of(&self, column: Column) -> usize {
         match column {
             Column::Size | Column::Allocated if self.exact => 12,

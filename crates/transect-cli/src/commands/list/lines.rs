@@ -29,9 +29,6 @@ const MACHINE_COLUMNS: &[Column] =
     &[Column::Path, Column::Type, Column::Size, Column::Allocated, Column::Mtime];
 
 /// Returns an output to standard output that prints these columns.
-///
-/// # Errors
-/// The header cannot be written.
 pub(crate) fn to_stdout(
     args: &LineArgs,
     columns: &[Column],
@@ -63,7 +60,6 @@ pub(crate) fn ordered<W: Write>(args: &LineArgs, mut output: ListOutput<W>) -> L
     output
 }
 
-/// Returns the columns to print.
 pub(crate) fn columns(args: &LineArgs, is_stored: bool) -> Vec<Column> {
     let columns = match args.columns.as_slice() {
         [] if args.long => LONG_COLUMNS,

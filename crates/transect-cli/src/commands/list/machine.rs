@@ -65,7 +65,6 @@ impl LineFormat for Csv {
     }
 }
 
-/// Returns the header line.
 pub(super) fn header(columns: &[Column]) -> Vec<u8> {
     let mut line = Vec::new();
     let mut record = Record::new(&mut line);

@@ -63,9 +63,6 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitStatus, CliError> {
 }
 
 /// Returns the snapshot that is to be listed; `None` if a tree is to be read.
-///
-/// # Errors
-/// The snapshot cannot be read, or lacks what the options need.
 fn stored(args: &ListArgs) -> Result<Option<StoredEntries<'_>>, CliError> {
     let sorted_by = args.lines.sort.map_or(FieldMask::empty(), SortKey::field);
     let counted =
@@ -87,7 +84,6 @@ fn stored(args: &ListArgs) -> Result<Option<StoredEntries<'_>>, CliError> {
     Ok(stored)
 }
 
-/// Where the entries come from.
 struct Source<'a> {
     plan: ScanPlan,
     /// A snapshot, which the plan filters instead of walking.

@@ -7,7 +7,6 @@ use transect::internal::ListEntry;
 
 use crate::output::columns::{Column, Columns, Value};
 
-/// Returns the value of a column for an entry.
 pub(super) fn of_column(columns: &Columns, column: Column, entry: &ListEntry<'_>) -> Value {
     match column {
         Column::Name => Value::Name(entry.name().to_owned()),

@@ -14,7 +14,6 @@ use crate::output::{self, owner};
 use crate::user_trash::user_trash;
 use transect_program::exit::CliError;
 
-/// The columns of a page.
 pub(super) const SHOWN: FieldMask = FieldMask::UID.union(FieldMask::MTIME).union(FieldMask::MODE);
 
 pub(super) fn settings(args: &MapArgs) -> Settings {

@@ -13,10 +13,8 @@ use transect::Cancel;
 use crate::output::stream;
 use transect_program::exit::CliError;
 
-/// The script for the module.
 const SCRIPT: &str = include_str!("duckdb.py");
 
-/// The program that runs it.
 const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
 
 /// The exit code of the script if there is no module.
@@ -27,7 +25,6 @@ const OLD_MODULE: u8 = 98;
 /// The time between two looks at the request to stop.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// What DuckDB prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Table,
@@ -35,7 +32,6 @@ pub(super) enum Form {
     Csv,
 }
 
-/// How DuckDB ended.
 pub(super) enum Ended {
     With(u8),
     Interrupted,

@@ -17,7 +17,6 @@ const NUMBERS: [&str; 7] =
 /// The attributes by which entries of two snapshots differ: those of digests.
 const COMPARED: [&str; 7] = ["type", "size", "mtime", "mode", "uid", "gid", "nlink"];
 
-/// The views of some snapshots.
 pub(super) struct Views {
     /// The files as users know them, absolute, and as DuckDB gets them.
     files: Vec<(PathBuf, String)>,
@@ -26,8 +25,6 @@ pub(super) struct Views {
 }
 
 impl Views {
-    /// # Errors
-    /// A link to a file cannot be created.
     pub(super) fn new(files: &[PathBuf]) -> Result<Self, CliError> {
         let mut links = None;
         let mut named = Vec::new();
@@ -42,7 +39,6 @@ impl Views {
         Ok(Self { files: named, _links: links })
     }
 
-    /// Returns the statements that create the views.
     pub(super) fn sql(&self) -> String {
         sql(&self.files.iter().map(|(_, name)| name.clone()).collect::<Vec<_>>())
     }
@@ -90,7 +86,6 @@ fn link_to(
         .ok_or_else(|| cannot("the temporary directory has an odd name".to_owned()))
 }
 
-/// Returns a text as a literal of SQL.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }

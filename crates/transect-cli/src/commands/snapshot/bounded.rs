@@ -71,7 +71,6 @@ pub(crate) fn run(args: &SnapshotArgs, memory: u64) -> Result<ExitStatus, CliErr
     Ok(end)
 }
 
-/// Returns the options of the walk of each task.
 fn walk_options(args: &SnapshotArgs) -> Result<ScanOptions, CliError> {
     let (mut options, _) = profile::scan_options(&args.walk);
     // The tasks have them.

@@ -12,7 +12,6 @@ use crate::output::columns::Column;
 use crate::snapshot_file;
 use transect_program::exit::{CliError, ExitStatus};
 
-/// A tree that was stored.
 pub(crate) struct StoredTree {
     pub(crate) table: Table,
     /// See [`transect_snapshot::Metadata::unverified`].
@@ -44,9 +43,6 @@ impl StoredTree {
 }
 
 /// Returns the snapshot that is the only path of the arguments; `None` if they name something else.
-///
-/// # Errors
-/// The snapshot cannot be read, or options are given that apply only to directories.
 pub(crate) fn stored_tree(
     walk: &WalkArgs,
     fields: FieldMask,
@@ -57,9 +53,6 @@ pub(crate) fn stored_tree(
 
 /// Opens the snapshot that is the only path of the arguments, for a command that shows all of it; returns
 /// `None` if they name something else.
-///
-/// # Errors
-/// The snapshot cannot be read, or options are given that apply only to directories.
 pub(crate) fn whole_snapshot(walk: &WalkArgs) -> Result<Option<(&Path, Snapshot)>, CliError> {
     let Some((path, snapshot)) = only_snapshot(walk)? else { return Ok(None) };
     if !walk.filter.is_default() {
@@ -81,10 +74,6 @@ pub(crate) struct StoredEntries<'a> {
 impl<'a> StoredEntries<'a> {
     /// Returns the snapshot that is the only path of the arguments; `None` if they name something else. It has
     /// `fields` and what the filters need.
-    ///
-    /// # Errors
-    /// The snapshot cannot be read or does not have an attribute, or options are given that apply only to
-    /// directories.
     pub(crate) fn of(walk: &'a WalkArgs, fields: FieldMask) -> Result<Option<Self>, CliError> {
         let Some((path, snapshot)) = only_snapshot(walk)? else { return Ok(None) };
         if let Some(option) = walk.filter.only_for_directories() {
@@ -100,9 +89,6 @@ impl<'a> StoredEntries<'a> {
 
     /// Delivers the entries. Memory does not grow with their number. The second result is the error that ended
     /// the delivery.
-    ///
-    /// # Errors
-    /// A filter cannot be used.
     pub(crate) fn deliver<S: Sink>(
         &self,
         plan: &ScanPlan,
@@ -117,16 +103,11 @@ impl<'a> StoredEntries<'a> {
         output::show_stored_errors("the snapshot", &self.diagnostics, all);
     }
 
-    /// Returns the exit code of the command.
     pub(crate) fn end(&self) -> ExitStatus {
         StoredTree::end_of(&self.diagnostics, self.snapshot.metadata().interrupted)
     }
 }
 
-/// Fails if a snapshot does not have an attribute.
-///
-/// # Errors
-/// It does not have one.
 pub(crate) fn check_fields(
     path: &Path,
     snapshot: &Snapshot,
@@ -159,9 +140,6 @@ fn read(path: &Path, snapshot: &Snapshot, fields: FieldMask) -> Result<StoredTre
 }
 
 /// Opens a snapshot; returns `None` for any other file, with a hint if that is a Parquet file.
-///
-/// # Errors
-/// The snapshot is damaged, or of a later version.
 pub(crate) fn open(path: &Path) -> Result<Option<Snapshot>, CliError> {
     if !Snapshot::is_likely(path) {
         return Ok(None);

@@ -92,7 +92,6 @@ pub(crate) fn generation(roots: &[PathBuf], since: Option<&Since>) -> Option<u64
     }
 }
 
-/// Stores the generation.
 pub(crate) fn set_generation(metadata: &mut Metadata, generation: Option<u64>) {
     if let [file_system] = &mut metadata.file_systems[..] {
         file_system.generation = generation;
@@ -155,7 +154,6 @@ fn show(args: &SnapshotArgs, stored: Stored) -> io::Result<()> {
     stream::stdout().write_all(output::wrapped(&text).as_bytes())
 }
 
-/// Counts what is written.
 pub(crate) struct Counted<'o> {
     out: &'o mut dyn Write,
     bytes: u64,
@@ -198,7 +196,6 @@ pub(crate) fn scope_of_all(one_file_system: bool) -> Scope {
     scope
 }
 
-/// Returns the circumstances of a walk.
 pub(crate) fn metadata(
     table: &Table,
     outcome: &Outcome<()>,
@@ -212,7 +209,6 @@ pub(crate) fn metadata(
     metadata
 }
 
-/// Sets the machine and the options.
 pub(crate) fn set_command(metadata: &mut Metadata) {
     metadata.host = host_name();
     let options = std::env::args_os().skip(1);

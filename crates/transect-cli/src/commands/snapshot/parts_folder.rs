@@ -9,7 +9,6 @@ use transect_sys::input::open_regular;
 
 use transect_program::exit::CliError;
 
-/// The prefix of the directory's name.
 const PREFIX: &str = ".transect-parts-";
 
 /// The name of the lock file. The process that uses the directory holds the lock; the system releases it when the
@@ -26,9 +25,6 @@ pub(super) struct PartsFolder {
 
 impl PartsFolder {
     /// Makes a directory, and removes those that no process uses.
-    ///
-    /// # Errors
-    /// The directory cannot be made.
     pub(super) fn new(beside: &Path) -> Result<Self, CliError> {
         remove_abandoned(beside);
         loop {

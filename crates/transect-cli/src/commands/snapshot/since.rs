@@ -66,9 +66,6 @@ impl Since {
     }
 
     /// Returns the last snapshot of a series; `None`, and the user gets the reason, if none can be used.
-    ///
-    /// # Errors
-    /// The directory of the series cannot be read.
     pub(crate) fn last_of(series: &Series, level: SinceLevel) -> Result<Option<Self>, CliError> {
         let Search { kept, unusable } = series.last()?;
         unusable.iter().for_each(|it| output::note(&it.to_string()));
@@ -128,15 +125,11 @@ impl Since {
         self.generation
     }
 
-    /// Returns the attributes that the snapshot has.
     pub(crate) fn fields(&self) -> FieldMask {
         self.fields
     }
 
     /// Walks. `fields` are the attributes of directories that the sinks want.
-    ///
-    /// # Errors
-    /// An error that prevents the walk from starting.
     pub(crate) fn run<S: Sink>(
         &self,
         plan: &ScanPlan,

@@ -12,7 +12,6 @@ const COPY: &str = "copy";
 /// Separates steps within one word, as in `'decode=auto | eol=lf'`.
 const PIPE: &str = " | ";
 
-/// The positional arguments.
 #[derive(Debug)]
 pub(super) struct Positionals {
     pub(super) chain: Chain,
@@ -21,7 +20,6 @@ pub(super) struct Positionals {
     pub(super) copies: bool,
 }
 
-/// An error in the positional arguments.
 #[derive(Debug)]
 pub(super) enum PositionalError {
     Chain(ParseError),

@@ -21,7 +21,6 @@ use crate::output::units::{bytes, count, counted, duration};
 use crate::output::{self, quote, stream};
 use transect_program::exit::{CliError, ExitStatus, is_closed_pipe};
 
-/// The level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
     /// Print errors and digests.
@@ -42,7 +41,6 @@ pub(super) struct Report<'a> {
     checks: bool,
     /// The chain only inspects: findings are printed instead of outcomes.
     inspects: bool,
-    /// `--in-place`.
     in_place: bool,
     inputs: &'a [Input],
     /// A profile is in use: the method of each file is printed.
@@ -54,7 +52,6 @@ pub(super) struct Report<'a> {
     closed: Option<io::Error>,
 }
 
-/// Numbers of files by outcome.
 #[derive(Debug, Default, Serialize)]
 struct Counts {
     files: u64,
@@ -117,7 +114,6 @@ impl<'a> Report<'a> {
         self.detail == Detail::Quiet || !stream::stdout_is_terminal()
     }
 
-    /// Prints and counts the outcome of a file.
     pub(super) fn record(&mut self, input: &Input, done: FileOutcome) {
         self.done.fetch_add(1, Ordering::Relaxed);
         self.count(&done);
@@ -151,7 +147,6 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Returns the text lines of a file.
     fn lines(&self, input: &Input, done: &FileOutcome) -> Vec<u8> {
         let Ok(fate) = done.status else {
             return Vec::new();
@@ -241,7 +236,6 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Prints the error of a file, and a hint.
     fn report_error(&mut self, input: &Input, done: &FileOutcome) {
         let target = done.target.as_deref().unwrap_or(&input.path);
         output::report_lost_metadata(target, &done.lost_metadata);
@@ -270,7 +264,6 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Prints the summary, and returns the exit status.
     pub(super) fn finish(
         mut self,
         found: &InputSet,
@@ -407,7 +400,6 @@ fn finding_line(findings: &[Finding], path: &str) -> String {
     format!("{path}: {}", values.join(", "))
 }
 
-/// Returns an error as JSON.
 pub(in crate::commands) fn error_object(error: &Error) -> impl Serialize + use<> {
     object! {
         operation: error.operation().as_str().replace(' ', "_"),

@@ -15,7 +15,6 @@ use crate::output;
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt;
 
-/// The name of a standard stream on the command line.
 const DASH: &str = "-";
 
 /// The names of the standard streams in errors.
@@ -60,7 +59,6 @@ impl<'a> Streams<'a> {
         Ok(Some(Self { from, to, discards: args.output.is_none() }))
     }
 
-    /// Runs the chain.
     pub(super) fn run(
         self,
         chain: Chain,

@@ -14,9 +14,6 @@ const OF_ENTRIES: [&str; 7] =
     ["shared_size", "exclusive_size", "errors", "unread", "type", "depth", "path"];
 
 /// Writes the rows. Paths are raw bytes.
-///
-/// # Errors
-/// The output cannot be written.
 pub(super) fn write(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
     let table = &usage.table;
     match &usage.view {

@@ -11,7 +11,6 @@ use crate::args::Key;
 use crate::output::units::counted;
 use crate::output::{owner, quote};
 
-/// The totals of the entries with one key.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     /// The name, as in text and JSON.

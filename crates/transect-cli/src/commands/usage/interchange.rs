@@ -11,7 +11,6 @@ use transect_sys::input::open_stream;
 use crate::output;
 use transect_program::exit::{CliError, ExitStatus};
 
-/// The size of the buffers.
 const BUFFER_SIZE: usize = 64 * 1024;
 
 /// Reads an export of ncdu, gdu or transect.
@@ -56,7 +55,6 @@ fn write(table: &Table, root: Row, out: &mut impl Write) -> io::Result<()> {
     ncdu::write(table, root, &path, now().unsigned_abs() / 1_000_000_000, out)
 }
 
-/// Fails once cancelled.
 struct CancellableWriter<'a> {
     out: &'a mut dyn Write,
     cancel: &'a Cancel,

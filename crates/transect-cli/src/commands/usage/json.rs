@@ -10,7 +10,6 @@ use super::tree::Line;
 use super::view::{Usage, View, unread};
 use crate::output::json::{OwnedPath, disk, object};
 
-/// Returns the object.
 pub(super) fn usage(roots: &[PathBuf], usage: &Usage) -> impl Serialize {
     let Usage { outcome, unverified, elapsed, interrupted, table, disk: space, measure, view } =
         usage;

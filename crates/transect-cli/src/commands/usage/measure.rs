@@ -5,7 +5,6 @@ use transect::table::SubtreeTotals;
 use crate::args::UsageArgs;
 use crate::output::units;
 
-/// A measure of size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Measure {
     /// Bytes occupied, directories included.
@@ -33,7 +32,6 @@ impl Measure {
         }
     }
 
-    /// Returns the size in this measure.
     pub(super) fn size(self, sums: &SubtreeTotals) -> u64 {
         match self {
             Self::DiskUsage => sums.disk_usage,
@@ -42,7 +40,6 @@ impl Measure {
         }
     }
 
-    /// Formats a size.
     pub(super) fn text(self, size: u64) -> String {
         match self {
             Self::DiskUsage | Self::Apparent => units::bytes(size),

@@ -94,7 +94,6 @@ fn walk(args: &UsageArgs, cancel: &Cancel) -> Result<(Table, Outcome<()>), CliEr
     Ok((table, outcome))
 }
 
-/// Returns the columns that the options need.
 fn columns(args: &UsageArgs) -> FieldMask {
     if args.export_ncdu.is_some() {
         let linked = FieldMask::FILE_ID | FieldMask::NLINK;
@@ -108,7 +107,6 @@ fn columns(args: &UsageArgs) -> FieldMask {
     }
 }
 
-/// Returns the limits on what is shown.
 fn limits(args: &UsageArgs) -> Limits {
     let room = output::terminal_height().map(|lines| lines.saturating_sub(6).max(3));
     let lines = args.top.or(room.filter(|_| !args.json && !args.csv)).unwrap_or(DEFAULT_LINES);

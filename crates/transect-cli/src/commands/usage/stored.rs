@@ -17,10 +17,6 @@ use transect_program::exit::{CliError, ExitStatus};
 
 /// Shows the snapshot that is the only path of the arguments. Returns `None` if they name something else, or
 /// ask for more than stored totals can answer.
-///
-/// # Errors
-/// The snapshot cannot be read, options are given that apply only to directories, or the output cannot be
-/// written.
 pub(super) fn show(
     args: &UsageArgs,
     limits: &Limits,
@@ -79,10 +75,8 @@ fn entry_line(directories: &[LargeDirectory], line: Line<usize>) -> EntryLine {
     }
 }
 
-/// Directories by their indices.
 struct StoredDirectories<'d> {
     all: &'d [LargeDirectory],
-    /// The directories in each.
     children: Vec<Vec<usize>>,
 }
 

@@ -22,7 +22,6 @@ const DEFAULT_WIDTH: usize = 100;
 /// The least width left for a name.
 const MIN_NAME: usize = 12;
 
-/// What is shown.
 pub(super) struct Shown<'u> {
     pub(super) measure: Measure,
     pub(super) lines: Lines<'u>,
@@ -38,7 +37,6 @@ pub(super) enum Lines<'u> {
     Groups(&'u [Group]),
 }
 
-/// The line of an entry.
 pub(super) struct EntryLine {
     pub(super) size: u64,
     /// For each step below the root, whether the entry is the last of its siblings.
@@ -48,7 +46,6 @@ pub(super) struct EntryLine {
     pub(super) notes: String,
 }
 
-/// The totals of everything.
 pub(super) struct Total {
     pub(super) entries: u64,
     pub(super) disk_usage: u64,
@@ -66,7 +63,6 @@ impl Total {
 }
 
 impl<'u> Shown<'u> {
-    /// Returns what is shown of a table.
     pub(super) fn of(usage: &'u Usage) -> Self {
         let Usage { elapsed, interrupted, table, disk, measure, view, .. } = usage;
         let line = |line: &Line| EntryLine {
@@ -96,10 +92,6 @@ impl<'u> Shown<'u> {
     }
 }
 
-/// Writes the tree or the groups, and the total.
-///
-/// # Errors
-/// The output cannot be written.
 pub(super) fn write(out: &mut impl Write, shown: &Shown<'_>) -> io::Result<()> {
     let layout = Layout::new(shown);
     match &shown.lines {
@@ -117,7 +109,6 @@ pub(super) fn write(out: &mut impl Write, shown: &Shown<'_>) -> io::Result<()> {
     summary(out, shown)
 }
 
-/// The widths of the parts of a line.
 struct Layout {
     measure: Measure,
     total: u64,

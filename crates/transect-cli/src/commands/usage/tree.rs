@@ -11,7 +11,6 @@ use super::measure::Measure;
 
 /// A tree whose entries have sizes: a directory is at least as large as what is in it.
 pub(super) trait Tree {
-    /// Identifies an entry.
     type Entry: Copy + Eq + Hash + Ord;
 
     fn roots(&self) -> Vec<Self::Entry>;
@@ -26,11 +25,9 @@ pub(super) trait Tree {
     fn largest_children(&self, of: Self::Entry, most: usize) -> Vec<Self::Entry>;
 }
 
-/// A table of entries.
 pub(super) struct TableTree<'t> {
     pub(super) table: &'t Table,
     pub(super) measure: Measure,
-    /// Show files as well.
     pub(super) files: bool,
 }
 
@@ -56,17 +53,12 @@ impl Tree for TableTree<'_> {
     }
 }
 
-/// Limits on the lines shown.
 pub(super) struct Limits {
-    /// The most lines that the tree may have.
     pub(super) lines: usize,
-    /// The most levels below a root.
     pub(super) depth: Option<usize>,
-    /// The smallest size shown.
     pub(super) min_size: u64,
 }
 
-/// One line of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line<E = Row> {
     pub(super) row: E,

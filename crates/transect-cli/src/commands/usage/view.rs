@@ -10,7 +10,6 @@ use super::groups::Group;
 use super::measure::Measure;
 use super::tree::Line;
 
-/// The rows to show.
 pub(super) enum View {
     Tree(Vec<Line>),
     Groups(Vec<Group>),

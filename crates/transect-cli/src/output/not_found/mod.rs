@@ -10,7 +10,6 @@ use transect::{Outcome, ScanOptions, Totals};
 use transect_text::quote;
 use transect_text::units::{bytes, counted};
 
-/// The most directories that are named.
 const MAX_NAMED: usize = 5;
 
 /// Differences up to this share of what is used, or this many bytes, are not explained: other
@@ -18,7 +17,6 @@ const MAX_NAMED: usize = 5;
 const TOLERATED_SHARE: u64 = 20;
 const TOLERATED_BYTES: u64 = 4 << 20;
 
-/// Space in use that was not found.
 #[derive(Debug, Default)]
 pub(crate) struct NotFound {
     pub(crate) size: u64,
@@ -30,9 +28,7 @@ pub(crate) struct NotFound {
     pub(crate) mounted_directory: Option<PathBuf>,
     /// Free, but reserved for the superuser.
     pub(crate) reserved: u64,
-    /// Entries that could not be read.
     pub(crate) errors: u64,
-    /// What the kind of file system explains.
     remark: Option<&'static str>,
 }
 
