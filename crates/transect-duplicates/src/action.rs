@@ -21,6 +21,7 @@ const BLOCK: usize = 128 << 10;
 /// What to do with the files of a group, except the first one, which is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
+    /// Remove all their names.
     Remove,
     /// Replace each name by a hard link to the first file. Owner, permissions, times and extended
     /// attributes become those of that file.

@@ -12,10 +12,10 @@ use transect_transform::manifest::{self, Line};
 use transect_transform::pass::PassOptions;
 use transect_transform::{Error, verify};
 
-use super::transform::{cores, error_object, progress};
+use super::transform::{cores, count_files, error_object, progress};
 use crate::args::VerifyArgs;
 use crate::output::json::{self, PathEntry, object};
-use crate::output::units::{counted, duration};
+use crate::output::units::duration;
 use crate::output::{self, quote, stream};
 use crate::progress::ProgressLine;
 use transect_program::exit::{CliError, ExitStatus, is_closed_pipe};
@@ -200,18 +200,15 @@ fn record(
 
 impl Counts {
     fn summary(&self) -> String {
-        let mut parts = vec![counted(self.files, "file", "files")];
-        for (number, what) in [
-            (self.matching, "match"),
-            (self.differing, "differ"),
-            (self.missing, "missing"),
-            (self.failed, "failed"),
-            (self.malformed, "malformed lines"),
-        ] {
-            if number > 0 {
-                parts.push(format!("{} {what}", output::units::count(number)));
-            }
-        }
-        parts.join(", ")
+        count_files(
+            self.files,
+            &[
+                (self.matching, "match"),
+                (self.differing, "differ"),
+                (self.missing, "missing"),
+                (self.failed, "failed"),
+                (self.malformed, "malformed lines"),
+            ],
+        )
     }
 }

@@ -23,7 +23,7 @@ use crate::profile;
 use crate::progress::ProgressLine;
 use positionals::Positionals;
 use report::Report;
-pub(super) use report::error_object;
+pub(super) use report::{count_files, error_object};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
 

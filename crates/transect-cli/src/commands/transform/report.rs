@@ -47,7 +47,6 @@ pub(super) struct Report<'a> {
     shows_method: bool,
     done: Arc<AtomicU64>,
     counts: Counts,
-    hints: Hints,
     /// The error after which nothing can be printed. Files are transformed all the same.
     closed: Option<io::Error>,
 }
@@ -66,14 +65,6 @@ struct Counts {
     failed: u64,
     bytes_in: u64,
     bytes_out: u64,
-}
-
-/// The hints already printed: each is printed once.
-#[derive(Debug, Default)]
-struct Hints {
-    exists: bool,
-    is_input: bool,
-    many_names: bool,
 }
 
 impl<'a> Report<'a> {
@@ -99,7 +90,6 @@ impl<'a> Report<'a> {
             inputs,
             done: Arc::default(),
             counts: Counts::default(),
-            hints: Hints::default(),
             closed: None,
         }
     }
@@ -250,14 +240,9 @@ impl<'a> Report<'a> {
             return;
         };
         match reason {
-            Rejection::Exists => {
-                once(&mut self.hints.exists, "use --force to replace existing files")
-            }
-            Rejection::IsInput => {
-                once(&mut self.hints.is_input, "use --in-place to replace the inputs")
-            }
-            Rejection::ManyNames(_) => once(
-                &mut self.hints.many_names,
+            Rejection::Exists => output::hint_once("use --force to replace existing files"),
+            Rejection::IsInput => output::hint_once("use --in-place to replace the inputs"),
+            Rejection::ManyNames(_) => output::hint_once(
                 "use --break-links to replace the given names; the others keep the old content",
             ),
             _ => {}
@@ -318,23 +303,20 @@ impl<'a> Report<'a> {
     fn summary(&self, elapsed: Duration, interrupted: bool) -> String {
         let counts = &self.counts;
         let skipped = |why: Skip| counts.skipped.get(why.as_str()).copied().unwrap_or(0);
-        let mut parts = vec![counted(counts.files, "file", "files")];
-        for (number, what) in [
-            (counts.changed, "changed"),
-            (counts.would_change, "would change"),
-            (counts.written, "written"),
-            (counts.inspected, "read"),
-            (counts.same, "unchanged"),
-            (skipped(Skip::Binary), "skipped: not text"),
-            (skipped(Skip::AlreadyDone), "done before"),
-            (counts.same_file, "hard links"),
-            (counts.failed, "failed"),
-        ] {
-            if number > 0 {
-                parts.push(format!("{} {what}", count(number)));
-            }
-        }
-        let mut text = parts.join(", ");
+        let mut text = count_files(
+            counts.files,
+            &[
+                (counts.changed, "changed"),
+                (counts.would_change, "would change"),
+                (counts.written, "written"),
+                (counts.inspected, "read"),
+                (counts.same, "unchanged"),
+                (skipped(Skip::Binary), "skipped: not text"),
+                (skipped(Skip::AlreadyDone), "done before"),
+                (counts.same_file, "hard links"),
+                (counts.failed, "failed"),
+            ],
+        );
         if interrupted {
             text += &format!(", {} not started", count(self.inputs.len() as u64 - counts.files));
         }
@@ -360,10 +342,13 @@ impl<'a> Report<'a> {
     }
 }
 
-fn once(given: &mut bool, hint: &str) {
-    if !std::mem::replace(given, true) {
-        output::hint(hint);
+/// Returns the number of files, and those of the outcomes that any had.
+pub(in crate::commands) fn count_files(files: u64, outcomes: &[(u64, &str)]) -> String {
+    let mut text = counted(files, "file", "files");
+    for (number, what) in outcomes.iter().filter(|(number, _)| *number > 0) {
+        text += &format!(", {} {what}", count(*number));
     }
+    text
 }
 
 /// Returns a line with a path: raw bytes, or quoted for a terminal.
