@@ -143,14 +143,10 @@ const DOCTOR_NOTES: &str = "\
 Examples:
   Show which readers work in the current directory:
     transect doctor
-  Show the mount, the reader and the profile of another directory:
-    transect doctor src
   List the temporary files that killed runs left below a directory:
     transect doctor docs
   Print everything as JSON, for a bug report:
     transect doctor --json
-  Check the file system of the home directory:
-    transect doctor ~
 
 Exit codes: 0 complete; 1 something below PATH could not be read; \
 2 wrong usage, or PATH could not be read at all.";
@@ -162,24 +158,16 @@ Examples:
   Install completions for zsh:
     transect completions zsh > _transect
   Install completions for fish:
-    transect completions fish > transect.fish
-  Write completions for PowerShell:
-    transect completions powershell > transect.ps1
-  Write completions for Elvish:
-    transect completions elvish > transect.elv";
+    transect completions fish > transect.fish";
 
 const MAN_NOTES: &str = "\
 Examples:
   Read the main page:
     transect man | man -l -
-  Read the page of a command:
-    transect man list | man -l -
   Read the page of a command of a group:
     transect man cache status | man -l -
   Write the pages of all commands to a directory:
-    transect man --output man1
-  Write one page to a file:
-    transect man transform > transect-transform.1";
+    transect man --output man1";
 
 /// The heading of options that change speed, but not results.
 const TUNING: &str = "Tuning";

@@ -15,10 +15,6 @@ Examples:
     transect cache status src
   Show large files only:
     transect cache status --size +64M .
-  Show one large file:
-    transect cache status backup.img
-  Show log files only:
-    transect cache status --glob '*.log' .
   Print JSON, for a script:
     transect cache status --json src
 
@@ -34,10 +30,6 @@ Examples:
     transect cache drop backup.img
   Drop all files of a tree:
     transect cache drop src
-  Drop large files only:
-    transect cache drop --size +1M .
-  Stay on one file system:
-    transect cache drop -x .
   Print JSON, for a script:
     transect cache drop --json src
 

@@ -11,14 +11,10 @@ Freeze while a project is loaded or built; then the service asks the system noth
 Examples:
   Freeze the service of this user:
     transect service freeze
-  Freeze the service at a socket of your own:
-    transect service freeze --socket cache.sock
   Query a list of paths while nothing changes:
     transect service freeze && transect attributes --service --from paths.txt
   Freeze, and see that the level is `frozen`:
     transect service freeze && transect service stats
-  Freeze, and thaw at once, so that everything is queried anew:
-    transect service freeze && transect service thaw
 
 Exit codes: 0 done; 2 wrong usage, or no service answers.";
 
@@ -29,12 +25,8 @@ freezes again.
 Examples:
   Thaw the service of this user:
     transect service thaw
-  Thaw the service at a socket of your own:
-    transect service thaw --socket cache.sock
   Thaw, then query what is true now:
     transect service thaw && transect attributes --service src
-  Thaw, then query a list of paths:
-    transect service thaw && transect attributes --service --from paths.txt
   Thaw, and see which level the service has now:
     transect service thaw && transect service stats
 
@@ -49,10 +41,6 @@ Examples:
     transect service invalidate
   Drop a file:
     transect service invalidate notes.txt
-  Drop two directories and everything below them:
-    transect service invalidate src docs
-  Drop a directory in the cache of a service at a socket of your own:
-    transect service invalidate --socket cache.sock src
   Drop a directory after something was mounted in it, then query it:
     transect service invalidate usb && transect attributes --service usb
 
@@ -65,12 +53,8 @@ docs/SERVICE.md documents the counters. They begin when the service starts.
 Examples:
   Show what the service of this user has cached and answered:
     transect service stats
-  Ask the service at a socket of your own:
-    transect service stats --socket cache.sock
   Print JSON, for a script:
     transect service stats --json
-  Show one counter:
-    transect service stats | grep questions
   See what a list of paths costs the service:
     transect attributes --service --from paths.txt; transect service stats
 
