@@ -249,7 +249,6 @@ impl<'t> Actor<'t> {
     }
 }
 
-/// Returns the refusal for an error of a transform.
 fn refusal_of(error: transect_transform::Error) -> Refusal {
     match error.io_error() {
         Some(source) => match source.raw_os_error() {

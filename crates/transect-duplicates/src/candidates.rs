@@ -7,7 +7,6 @@ use transect::table::{Row, Table};
 use transect_sys::FileId;
 use transect_transform::publish::is_temporary;
 
-/// A file that may have a copy.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) size: u64,

@@ -103,7 +103,6 @@ impl<'t> FileReader<'t> {
         Ok(Some(hasher.finalize().into()))
     }
 
-    /// Opens a file relative to its directory.
     pub(crate) fn open(&mut self, row: Row) -> io::Result<File> {
         let name = self.table.name(row);
         let Some(parent) = self.table.parent(row) else {

@@ -143,7 +143,6 @@ fn is_program(command: &Command) -> bool {
     command.is_disable_help_flag_set()
 }
 
-/// Writes the page of a command and those of its subcommands.
 fn write_pages(command: &Command, dir: &Path) -> Result<(), CliError> {
     let has_page = |command: &&Command| !command.is_hide_set() && !is_program(command);
     for subcommand in command.get_subcommands().filter(has_page) {

@@ -20,7 +20,6 @@ use crate::{json, stream};
 /// The name before messages.
 static PROGRAM: OnceLock<&str> = OnceLock::new();
 
-/// Sets the name of the program that messages begin with.
 pub(crate) fn set_program(name: &'static str) {
     // A second name changes nothing.
     let _ = PROGRAM.set(name);

@@ -95,7 +95,6 @@ pub(super) fn delete(run: &mut Run<'_>, parent: &DirHandle, row: Row) {
     }
 }
 
-/// Removes an entry of the current directory, or enters it.
 fn remove_or_enter(run: &mut Run<'_>, stack: &mut DirStack<'_>, row: Row) {
     let name = parent::entry_name(run.table, row).expect("BUG: what has no name was refused");
     let outcome = match run.table.file_type(row) {

@@ -206,7 +206,6 @@ fn no_trash(error: io::Error) -> Refusal {
     Refusal::Kept(KeepReason::NoTrash, Some(error))
 }
 
-/// The suffix of info files.
 const INFO_SUFFIX: &str = ".trashinfo";
 
 /// The longest name that file systems accept.

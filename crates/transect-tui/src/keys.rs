@@ -46,13 +46,11 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    /// Returns whether the action reads or changes files.
     pub(crate) fn needs_disk(self) -> bool {
         let searches = matches!(self, Self::FindDuplicates | Self::Rescan | Self::RescanAll);
         searches || self.removes() || matches!(self, Self::Open | Self::Shell)
     }
 
-    /// Returns whether the action removes entries.
     pub(crate) fn removes(self) -> bool {
         matches!(self, Self::Trash | Self::Delete)
     }
@@ -248,7 +246,6 @@ pub(crate) const BINDINGS: &[Binding] = {
     ]
 };
 
-/// Returns the action of a key in a context.
 pub(crate) fn action_for(context: Context, event: KeyEvent) -> Option<Action> {
     if event.modifiers.contains(KeyModifiers::ALT) {
         return None;

@@ -10,10 +10,8 @@ use transect_remove::{Counts, RemovalKind, Report, Summary};
 
 use crate::sort::{Measure, SortOrder, SortedEntries};
 
-/// The maximum number of search results.
 pub(crate) const MAX_LISTED: usize = 1000;
 
-/// The maximum number of entries, and of files, in a preview.
 pub(crate) const MAX_PREVIEWED: usize = 50;
 
 /// A side effect that the state requests. Rows come with their table, because the state may have
@@ -24,12 +22,10 @@ pub(crate) enum Effect {
     Rescan {
         without: Vec<PathBuf>,
     },
-    /// Reads a directory again, and replaces it in the table.
     RescanDirectory {
         table: Arc<Table>,
         directory: Row,
     },
-    /// Runs a job on a table in the background.
     RunJob(Arc<Table>, Job),
     Open(PathBuf),
     Shell(PathBuf),
@@ -39,7 +35,6 @@ pub(crate) enum Effect {
         rows: Vec<Row>,
     },
     StopRemoval,
-    /// Searches for duplicates below a directory.
     FindDuplicates {
         request: RequestId,
         table: Arc<Table>,
@@ -80,12 +75,10 @@ pub(crate) enum Message {
         table: Arc<Table>,
         found: Duplicates,
     },
-    /// The progress of a removal, and the last entry removed.
     RemovalProgress {
         counts: Counts,
         last: String,
     },
-    /// The outcome of a removal of rows of a table.
     Removed {
         table: Arc<Table>,
         report: Report,
@@ -132,7 +125,6 @@ pub(crate) enum Job {
         query: Query,
         measure: Measure,
     },
-    /// Finds the largest entries of a directory, and the largest files below it.
     Preview {
         request: RequestId,
         directory: Row,

@@ -6,7 +6,6 @@ use std::path::Path;
 use globset::{GlobBuilder, GlobMatcher};
 use transect_text::quote;
 
-/// Characters that make a text a glob.
 const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 
 /// A text to find in names, or a glob for whole names; both ignore case.

@@ -23,7 +23,6 @@ pub(crate) struct RemovalThread {
 }
 
 impl RemovalThread {
-    /// Starts to remove rows of a table.
     pub(crate) fn start(
         table: Arc<Table>,
         rows: Vec<Row>,

@@ -30,7 +30,6 @@ pub(crate) fn entries(table: &Table, directory: Option<Row>) -> Vec<Row> {
     }
 }
 
-/// Returns the entry with the same path in another table.
 pub(crate) fn same_path(old: &Table, row: Row, new: &Table) -> Option<Row> {
     match old.parent(row) {
         Some(parent) => new.child(same_path(old, parent, new)?, old.name(row)),

@@ -143,7 +143,6 @@ fn read(
     read
 }
 
-/// The time until the first partial table.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// The pause after a partial table grows with the time it took to build.
 const MIN_PAUSE: Duration = Duration::from_millis(250);

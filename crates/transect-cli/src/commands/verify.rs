@@ -144,7 +144,6 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Compares the files of the lines read so far.
     fn verify_batch(&mut self) {
         let lines = std::mem::take(&mut self.lines);
         let Self { args, counts, closed, done, .. } = self;

@@ -20,9 +20,7 @@ use super::{BOLD, DIM, ERROR, GOOD, WARN, quote};
 pub(crate) const KEPT_PER_LINE: usize = 4;
 
 pub(crate) struct Shown<'a> {
-    /// The settings stored for the file system.
     pub(crate) profile: Option<&'a WalkProfile>,
-    /// Space in use that the scan did not find.
     pub(crate) not_found: Option<&'a NotFound>,
     pub(crate) inherited: Option<&'a Inherited>,
     pub(crate) top: usize,
@@ -146,7 +144,6 @@ fn write_disk(out: &mut impl Write, sizes: &SizeTotals, disk: &DiskSpace) -> io:
     }
 }
 
-/// Writes the explanation, one line per cause.
 fn write_not_found(out: &mut impl Write, not_found: &NotFound) -> io::Result<()> {
     let labels = std::iter::once("not found").chain(std::iter::repeat(""));
     not_found.texts().iter().zip(labels).try_for_each(|(text, label)| line(out, label, text))

@@ -35,7 +35,6 @@ pub(crate) use writer::Thinning;
 const FOLDER: &str = "series";
 /// By how many nanoseconds the clocks of two runs may differ: what is newer is from the future.
 const SKEW: i64 = 5 * 60 * 1_000_000_000;
-/// The file that a writer locks.
 const LOCK: &str = "lock";
 
 /// The snapshots of one root on one machine.
@@ -113,7 +112,6 @@ impl Series {
         &self.folder
     }
 
-    /// Returns the root: an absolute path.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
@@ -190,7 +188,6 @@ impl Series {
         Ok(search)
     }
 
-    /// Returns the oldest snapshot.
     pub(crate) fn oldest(&self) -> Result<Option<Kept>, CliError> {
         let dated = self.list()?.dated.into_iter();
         Ok(dated.filter_map(|(taken, path)| self.open(taken, path).ok()?).next())

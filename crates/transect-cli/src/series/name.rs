@@ -5,7 +5,6 @@ use std::ffi::OsStr;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// What all file names end with.
 const SUFFIX: &str = "Z.parquet";
 /// The maximum length of the readable part of a directory name.
 const READABLE: usize = 60;

@@ -64,7 +64,6 @@ impl Series {
         }
     }
 
-    /// Returns the file for a snapshot of this time.
     pub(crate) fn path_for(&self, taken: i64) -> PathBuf {
         self.folder.join(name::file(taken))
     }

@@ -66,7 +66,6 @@ pub(crate) enum Overlay {
     KeptEntries(KeptEntries),
 }
 
-/// The panel that describes the selected entry.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PanelState {
     /// The user's choice; `None` shows the panel if the screen is wide enough.
@@ -142,12 +141,10 @@ impl App {
         }
     }
 
-    /// Removes and returns the requested effects.
     pub(crate) fn take_effects(&mut self) -> Vec<Effect> {
         std::mem::take(&mut self.effects)
     }
 
-    /// Returns the context of the next key.
     pub(crate) fn context(&self) -> Context {
         match self.overlay {
             Overlay::None => Context::Directory,
@@ -314,7 +311,6 @@ impl App {
         }
     }
 
-    /// Reads the current directory again, with everything below it.
     fn rescan_directory(&mut self) {
         match self.directory {
             Some(directory) if self.table.parent(directory).is_some() => match self.read_state {

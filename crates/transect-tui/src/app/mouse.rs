@@ -9,7 +9,6 @@ use super::App;
 use crate::cursor::Motion;
 use crate::keys::{Action, Context};
 
-/// The lines that one step of the wheel moves.
 const LINES_PER_STEP: usize = 3;
 
 /// Where entries were drawn last: one line for each of `entries`.

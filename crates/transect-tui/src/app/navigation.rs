@@ -44,7 +44,6 @@ impl App {
         }
     }
 
-    /// Shows a directory, and selects one of its entries.
     pub(super) fn show(&mut self, directory: Option<Row>, selected: Option<Row>) {
         self.directory = directory;
         self.list();

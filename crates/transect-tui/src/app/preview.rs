@@ -22,7 +22,6 @@ pub(crate) struct Preview {
 }
 
 impl App {
-    /// Looks into the selected directory, unless it was done.
     pub(crate) fn update_preview(&mut self) {
         let selected = self.listing.selected();
         let Some(directory) = selected.filter(|&row| tree::is_directory(&self.table, row)) else {

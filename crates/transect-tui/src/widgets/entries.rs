@@ -43,7 +43,6 @@ struct Entries {
     columns: Columns,
     lines: Vec<Line>,
     titles: Titles,
-    /// The text shown if there are no entries.
     empty_text: &'static str,
     theme: Theme,
 }
@@ -69,12 +68,10 @@ struct Columns {
 impl Columns {
     const MIN_NAME: usize = 16;
 
-    /// Returns the width of a column with its gap.
     fn with_gap(width: usize) -> usize {
         if width > 0 { width + 1 } else { 0 }
     }
 
-    /// Returns the column where bars start.
     fn before_bar(&self) -> usize {
         [self.mark, self.size, self.share].map(Self::with_gap).into_iter().sum()
     }

@@ -11,10 +11,8 @@ use crate::keys::{BINDINGS, Binding, Context};
 use crate::theme::Theme;
 use transect_text::quote::width;
 
-/// The width of the column of keys.
 const KEYS: usize = 20;
 
-/// The signs before sizes.
 const SIGNS: [(&str, &str); 2] =
     [(MARKED, "marked entry"), (FURTHER_LINK, "hard link, counted at another name")];
 

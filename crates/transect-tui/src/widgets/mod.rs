@@ -25,7 +25,6 @@ use crate::view_options::ViewOptions;
 
 /// From this width on, the panel is beside the entries.
 const MIN_WIDE: u16 = 100;
-/// The minimum and maximum width of the panel.
 const PANEL_WIDTH: RangeInclusive<u16> = 40..=60;
 
 /// Draws the state, and records in it how many lines are visible.

@@ -55,7 +55,6 @@ pub(super) fn draw(
     frame.render_widget(Panel { name, lines, lists, theme }, area);
 }
 
-/// Returns whether the panel is beside the entries, not below them.
 fn is_beside(area: Rect) -> bool {
     area.height > area.width / 4
 }
@@ -126,7 +125,6 @@ fn lines(app: &App, row: Row, view: &ViewOptions) -> Vec<(&'static str, String)>
     lines
 }
 
-/// Returns a size in units and in bytes.
 fn exact_size(size: u64) -> String {
     match size {
         0..1024 => bytes(size),

@@ -48,7 +48,6 @@ pub(crate) fn run(args: &AttributesArgs) -> Result<ExitStatus, CliError> {
     Ok(if cancel.is_cancelled() { ExitStatus::Interrupted } else { end })
 }
 
-/// Returns the columns to show: those of `--columns`, or the defaults.
 fn columns(args: &AttributesArgs, available: FieldMask) -> Result<Columns, CliError> {
     let is_available = |column: &Column| available.contains(column.field());
     if let Some(column) = args.columns.iter().find(|column| !is_available(column)) {

@@ -14,7 +14,6 @@ use crate::output::json::{PathEntry, object};
 use crate::output::time::TimeFormatter;
 use crate::output::{self, BOLD, WARN, quote};
 
-/// The lines of a batch.
 pub(super) enum Batch {
     Human(AutoStream<Vec<u8>>),
     Machine(Vec<u8>),
@@ -135,7 +134,6 @@ fn type_or_error(error: LookupError) -> &'static str {
     }
 }
 
-/// The selected columns of attributes.
 struct Selected<'a>(&'a Columns, &'a Attributes);
 
 impl Serialize for Selected<'_> {

@@ -13,7 +13,6 @@ use crate::output::units::counted;
 use crate::output::{self, BOLD, DIM, WARN, quote};
 use transect_program::exit::{CliError, ExitStatus};
 
-/// The result of dropping a file.
 struct Dropped {
     before: Option<Residency>,
     after: Option<Residency>,
@@ -48,7 +47,6 @@ pub(crate) fn run(args: &CacheArgs) -> Result<ExitStatus, CliError> {
     Ok(end)
 }
 
-/// The columns of the numbers before a path.
 const NUMBERS: usize = 23;
 
 /// The least columns of a path beside a reason.
@@ -125,7 +123,6 @@ fn totals(done: &Inspected<Dropped>) -> (Option<u64>, Option<u64>) {
     (before, sum(done.files().map(|dropped| resident(&dropped.after))))
 }
 
-/// Returns the object of `--json`.
 fn report<'d>(done: &'d Inspected<Dropped>, list_errors: bool) -> impl Serialize {
     let (resident_before, resident_after) = totals(done);
     let file = |row: &'d FileRow<Dropped>| {

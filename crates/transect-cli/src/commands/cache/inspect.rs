@@ -18,7 +18,6 @@ use crate::progress::{REDRAW_INTERVAL, StatusLine};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
 
-/// A file and its result.
 pub(super) struct FileRow<T> {
     pub(super) path: PathBuf,
     /// A further name of an earlier file, which totals do not count again.
@@ -26,7 +25,6 @@ pub(super) struct FileRow<T> {
     pub(super) found: T,
 }
 
-/// The results of all files.
 pub(super) struct Inspected<T> {
     pub(super) rows: Vec<FileRow<T>>,
     pub(super) diagnostics: Diagnostics,
@@ -122,7 +120,6 @@ pub(super) fn sum(mut parts: impl Iterator<Item = Option<u64>>) -> Option<u64> {
     parts.try_fold(0_u64, |sum, part| Some(sum.saturating_add(part?)))
 }
 
-/// Returns a size as text, or `unknown`.
 pub(super) fn size_or_unknown(size: Option<u64>) -> String {
     size.map_or("unknown".to_owned(), bytes)
 }

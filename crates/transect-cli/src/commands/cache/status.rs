@@ -55,11 +55,8 @@ fn write(out: &mut impl Write, done: &Inspected<Residency>) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the columns for a path.
 fn room(terminal: Option<usize>) -> usize {
-    /// The columns of the numbers.
     const NUMBERS: usize = 41;
-    /// The least columns beside the numbers.
     const LEAST: usize = 24;
     // A terminal may not know its size.
     let Some(width) = terminal else { return usize::MAX };
@@ -92,7 +89,6 @@ fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// Returns the object of `--json`.
 fn report<'d>(done: &'d Inspected<Residency>, list_errors: bool) -> impl Serialize {
     let file = |row: &'d FileRow<Residency>| {
         object! { ..path: PathEntry::from(row.path.as_path()), ..sizes: sizes(row.found) }

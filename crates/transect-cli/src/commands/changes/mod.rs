@@ -54,7 +54,6 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
     Ok(if unusable.is_empty() { end } else { end.max(ExitStatus::Partial) })
 }
 
-/// Returns why there is no snapshot to compare with.
 fn why_none(args: &ChangesArgs, series: &Series, path: &Path) -> Result<String, CliError> {
     let root = series.root().display();
     let oldest = args.since.map(|_| series.oldest()).transpose()?.flatten();

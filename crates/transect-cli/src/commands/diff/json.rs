@@ -70,7 +70,6 @@ fn change_object(change: &Change) -> impl Serialize {
     }
 }
 
-/// Returns an entry as one of the trees has it.
 fn facts(facts: &Facts) -> impl Serialize + use<> {
     let of = &facts.attributes;
     object! {

@@ -26,7 +26,6 @@ pub(crate) fn run(args: &DiffArgs) -> Result<ExitStatus, CliError> {
     }
 }
 
-/// Returns how the arguments want directories to be read.
 pub(crate) fn reading_options(args: &ComparisonArgs) -> ReadingOptions {
     ReadingOptions {
         one_file_system: args.one_file_system,

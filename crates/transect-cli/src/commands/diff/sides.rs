@@ -63,7 +63,6 @@ impl Side {
 
 pub(crate) struct ReadingOptions {
     pub(crate) one_file_system: bool,
-    /// List all errors.
     pub(crate) errors: bool,
     pub(crate) progress: ProgressArgs,
 }

@@ -134,7 +134,6 @@ impl Lines {
         notes
     }
 
-    /// Returns what changed of the attributes.
     fn attributes(&self, change: &Change, before: &Facts, after: &Facts) -> Vec<String> {
         let (a, b) = (&before.attributes, &after.attributes);
         let mut notes = Vec::new();

@@ -56,7 +56,6 @@ fn disk_object<S: Serializer>(disk: &Option<DiskSpace>, to: S) -> Result<S::Ok, 
     disk.map(json::disk).serialize(to)
 }
 
-/// A capability of the kernel or of this user, and its use.
 #[derive(Serialize)]
 struct Capability {
     name: &'static str,

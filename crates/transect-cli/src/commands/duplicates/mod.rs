@@ -12,6 +12,7 @@ use transect::{Cancel, FieldMask, Progress};
 use transect_duplicates::{Action, COLUMNS, FindOptions, Phase};
 
 use crate::args::DuplicatesArgs;
+use crate::commands::snapshot;
 use crate::output;
 use crate::output::units::{bytes, count};
 use crate::profile;
@@ -56,8 +57,6 @@ fn find(args: &DuplicatesArgs, action: Option<Action>, cancel: &Cancel) -> Resul
     let began = Instant::now();
     let progress = Arc::new(Progress::new());
     let (options, _) = profile::scan_options(&args.walk);
-    let plan = options.cancel(cancel.clone()).progress(Arc::clone(&progress)).plan()?;
-    let builder = output::table_builder(COLUMNS | FieldMask::MTIME, args.errors);
     let mut find_options = FindOptions::default();
     find_options.threads = args.walk.threads.map(usize::from);
     find_options.empty_files = args.empty_files;
@@ -65,7 +64,7 @@ fn find(args: &DuplicatesArgs, action: Option<Action>, cancel: &Cancel) -> Resul
     find_options.keep = args.keep();
     find_options.cancel = cancel.clone();
     let line = ProgressLine::start_with(args.progress, true, {
-        let search = Arc::clone(&find_options.progress);
+        let (progress, search) = (Arc::clone(&progress), Arc::clone(&find_options.progress));
         move |elapsed| match search.phase() {
             Phase::Walk => walk_line(&progress, elapsed),
             phase => {
@@ -76,9 +75,8 @@ fn find(args: &DuplicatesArgs, action: Option<Action>, cancel: &Cancel) -> Resul
             }
         }
     });
-    let outcome = plan.run(|| builder.sink());
-    let (sink, walk) = outcome?.split();
-    let table = sink.into_table()?;
+    let columns = COLUMNS | FieldMask::MTIME;
+    let (table, walk) = snapshot::walk(options, columns, args.errors, None, cancel, &progress)?;
     let duplicates = transect_duplicates::find(&table, &find_options);
     drop(line);
     let top = args.top.map_or(usize::MAX, |top| top as usize);

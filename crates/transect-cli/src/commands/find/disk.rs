@@ -10,14 +10,16 @@ use transect_sys::file::query_attributes;
 /// The attributes that are compared. File systems change the allocated size of a file on their own.
 pub(super) const FIELDS: FieldMask = COMPARED.difference(FieldMask::ALLOCATED);
 
-/// What is on the disk in place of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DiskState {
-    Same,
-    Changed,
-    Vanished,
-    /// It cannot be queried.
-    Unknown,
+transect_sys::words! {
+    /// What is on the disk in place of an entry.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum DiskState {
+        Same = "same",
+        Changed = "changed",
+        Vanished = "vanished",
+        /// It cannot be queried.
+        Unknown = "unknown",
+    }
 }
 
 impl DiskState {
@@ -36,15 +38,6 @@ impl DiskState {
                 FaultKind::NotFound | FaultKind::NotADirectory => Self::Vanished,
                 _ => Self::Unknown,
             },
-        }
-    }
-
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Same => "same",
-            Self::Changed => "changed",
-            Self::Vanished => "vanished",
-            Self::Unknown => "unknown",
         }
     }
 }

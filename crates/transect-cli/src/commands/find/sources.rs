@@ -23,7 +23,6 @@ impl From<Kept> for Source {
 }
 
 impl Source {
-    /// Returns what the answers are from, and how old they are.
     pub(super) fn text(&self) -> String {
         let metadata = self.snapshot.metadata();
         let roots = metadata.roots.join("', '");

@@ -101,7 +101,6 @@ fn table<'t>(
     }
 }
 
-/// Returns where a moved entry was and is.
 fn moved_rows(before: &Table, after: &Table, change: &Change) -> Option<(Row, Row)> {
     let from = change.from.as_ref().filter(|_| change.kind == ChangeKind::Renamed)?;
     Some((find(before, from)?, find(after, &change.path)?))

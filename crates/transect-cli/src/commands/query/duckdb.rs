@@ -61,7 +61,6 @@ pub(super) fn run(
     }
 }
 
-/// Returns the version of the program `duckdb`; `None` if there is none.
 fn version() -> Result<Option<String>, CliError> {
     match Command::new("duckdb").arg("--version").stdin(Stdio::null()).output() {
         Ok(output) => Ok(Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())),

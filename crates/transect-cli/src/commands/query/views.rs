@@ -135,13 +135,11 @@ FROM stored, roots;
     );
 }
 
-/// Appends the view of all files.
 fn entries(sql: &mut String, views: &[&str]) {
     let all: Vec<String> = views.iter().map(|view| format!("SELECT * FROM {view}")).collect();
     let _ = writeln!(sql, "CREATE TEMP VIEW entries AS {};", all.join(" UNION ALL "));
 }
 
-/// Appends the view of what differs between two files.
 fn changes(sql: &mut String) {
     let row = |view: &str| COMPARED.map(|column| format!("{view}.{column}")).join(", ");
     let _ = write!(

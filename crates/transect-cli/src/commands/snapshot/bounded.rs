@@ -95,7 +95,6 @@ fn task_options(args: &SnapshotArgs) -> TaskOptions {
     options
 }
 
-/// Returns the number of roots that could not be read at all.
 fn failed_roots(diagnostics: &Diagnostics, roots: &[impl AsRef<Path>]) -> u64 {
     let unread = |root: &Path| {
         let errors = &mut diagnostics.kept_errors.iter();

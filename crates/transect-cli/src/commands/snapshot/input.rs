@@ -18,7 +18,6 @@ pub(crate) struct StoredTree {
     pub(crate) unverified: bool,
     /// When it was read, in nanoseconds since 1970 UTC.
     pub(crate) read_at: Option<i64>,
-    /// Reading was stopped.
     pub(crate) interrupted: bool,
 }
 
@@ -28,7 +27,6 @@ impl StoredTree {
         output::show_stored_errors("the snapshot", self.table.diagnostics(), all);
     }
 
-    /// Returns the exit code of a command that shows the tree.
     pub(crate) fn end(&self) -> ExitStatus {
         Self::end_of(self.table.diagnostics(), self.interrupted)
     }

@@ -117,7 +117,6 @@ pub(crate) fn walk(
     Ok((sink.into_table()?, outcome))
 }
 
-/// What the summary says of the stored snapshot.
 struct Stored {
     entries: u64,
     errors: u64,

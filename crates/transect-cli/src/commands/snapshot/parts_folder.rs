@@ -51,7 +51,6 @@ impl PartsFolder {
         &self.name
     }
 
-    /// Returns whether the directory lies below another one.
     pub(super) fn lies_in(&self, directory: &Path) -> bool {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         real(&self.path).starts_with(real(directory))

@@ -139,7 +139,6 @@ impl Since {
         plan.run_with(make, || SinceReader::new(plan.reader(), Arc::clone(&self.base), fields))
     }
 
-    /// Returns what was inherited, for the metadata of a snapshot.
     pub(crate) fn inherited(&self) -> Inherited {
         self.base.inherited()
     }
@@ -153,7 +152,6 @@ fn changes(roots: &[BaselineRoot], metadata: &Metadata) -> Option<VolumeChanges>
     (found.device == root.file_system.device).then_some(found)
 }
 
-/// Returns the last snapshot that was kept of a root.
 fn last(root: &Path) -> Result<(PathBuf, Snapshot), CliError> {
     let series = Series::of(root)?;
     let Search { kept, unusable } = series.last()?;

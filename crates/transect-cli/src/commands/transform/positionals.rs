@@ -111,7 +111,6 @@ fn split_pipes(text: &str) -> Vec<&str> {
     text.split(PIPE).map(str::trim).collect()
 }
 
-/// Returns whether a word begins with the name of a step.
 fn is_step(word: &str) -> bool {
     let name = word.split_once('=').map_or(word, |(name, _)| name);
     word == COPY || STEPS.iter().any(|step| step.name == name)

@@ -323,7 +323,6 @@ impl<'a> Report<'a> {
         text + &format!("; {} in {}", bytes(counts.bytes_in), duration(elapsed))
     }
 
-    /// Prints what happened to the temporary files of other runs.
     fn report_leftovers(&self, found: &InputSet, cleanup: &CleanupReport) {
         let files = |number: usize| counted(number as u64, "temporary file", "temporary files");
         if cleanup.removed > 0 {

@@ -20,7 +20,6 @@ pub(super) struct Group {
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// The limits of the age groups, with their names.
 const AGES: [(Duration, &str); 5] = [
     (DAY, "1 day"),
     (DAY.saturating_mul(7), "1 week"),

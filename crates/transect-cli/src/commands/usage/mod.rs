@@ -18,7 +18,7 @@ use transect::table::Table;
 use transect::{Cancel, FieldMask, Outcome, Progress};
 
 use crate::args::{Key, UsageArgs};
-use crate::commands::snapshot::stored_tree;
+use crate::commands::snapshot::{self, stored_tree};
 use crate::progress::ProgressLine;
 use crate::{output, profile};
 use transect_program::exit::{CliError, ExitStatus};
@@ -84,14 +84,8 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
 fn walk(args: &UsageArgs, cancel: &Cancel) -> Result<(Table, Outcome<()>), CliError> {
     let progress = Arc::new(Progress::new());
     let (options, _) = profile::scan_options(&args.walk);
-    let plan = options.cancel(cancel.clone()).progress(Arc::clone(&progress)).plan()?;
-    let builder = output::table_builder(columns(args), args.errors);
-    let line = ProgressLine::start(args.progress, true, &progress);
-    let outcome = plan.run(|| builder.sink());
-    let (sink, outcome) = outcome?.split();
-    let table = sink.into_table()?;
-    drop(line);
-    Ok((table, outcome))
+    let _line = ProgressLine::start(args.progress, true, &progress);
+    snapshot::walk(options, columns(args), args.errors, None, cancel, &progress)
 }
 
 fn columns(args: &UsageArgs) -> FieldMask {

@@ -19,7 +19,6 @@ use crate::output::{self, BAR, BOLD, DIM, WARN, quote};
 /// The width of a line without a terminal.
 const DEFAULT_WIDTH: usize = 100;
 
-/// The least width left for a name.
 const MIN_NAME: usize = 12;
 
 pub(super) struct Shown<'u> {
@@ -173,7 +172,6 @@ impl Layout {
         writeln!(out, "{BOLD}{name}{BOLD:#}{gap}{DIM}{}{DIM:#}", group_note(self.measure, group))
     }
 
-    /// Writes a size, its share of everything, and a bar for it.
     fn numbers(&self, out: &mut impl Write, size: u64) -> io::Result<()> {
         let text = self.measure.text(size);
         let share = if self.total == 0 { 0.0 } else { size as f64 / self.total as f64 };
@@ -184,7 +182,6 @@ impl Layout {
     }
 }
 
-/// Returns what stands beside the name of a group.
 fn group_note(measure: Measure, group: &Group) -> String {
     match measure {
         Measure::Entries => bytes(group.sums.disk_usage),

@@ -22,7 +22,6 @@ pub(crate) struct NotFound {
     pub(crate) size: u64,
     /// Deleted files that are still open; there may be more.
     pub(crate) deleted: Deleted,
-    /// Directories with something mounted on them.
     pub(crate) covered: Vec<Covered>,
     /// The directory of the file system that is mounted, if that is not all of it.
     pub(crate) mounted_directory: Option<PathBuf>,
@@ -32,7 +31,6 @@ pub(crate) struct NotFound {
     remark: Option<&'static str>,
 }
 
-/// Deleted files that programs keep open.
 #[derive(Debug, Default)]
 pub(crate) struct Deleted {
     pub(crate) files: u64,

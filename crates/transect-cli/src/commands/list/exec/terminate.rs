@@ -1,22 +1,15 @@
 //! Ends commands after Ctrl-C, with all processes that they started.
 
-/// Ends the processes below this one.
+#[cfg(target_os = "linux")]
+pub(super) use linux::Terminator;
+
+/// Elsewhere, commands receive Ctrl-C from the terminal.
+#[cfg(not(target_os = "linux"))]
 #[derive(Debug, Default)]
-pub(super) struct Terminator {
-    #[cfg(target_os = "linux")]
-    state: linux::State,
-}
+pub(super) struct Terminator;
 
+#[cfg(not(target_os = "linux"))]
 impl Terminator {
-    /// Signals the processes that are left, and returns whether there are any. The first call requests
-    /// their end; calls after two seconds kill them.
-    #[cfg(target_os = "linux")]
-    pub(super) fn end_processes(&mut self) -> bool {
-        self.state.end_processes()
-    }
-
-    /// Elsewhere, commands receive Ctrl-C from the terminal.
-    #[cfg(not(target_os = "linux"))]
     pub(super) fn end_processes(&mut self) -> bool {
         false
     }
@@ -32,14 +25,17 @@ mod linux {
     /// The time in which processes may end by themselves.
     const GRACE: Duration = Duration::from_secs(2);
 
+    /// Ends the processes below this one.
     #[derive(Debug, Default)]
-    pub(super) struct State {
+    pub(in super::super) struct Terminator {
         began: Option<Instant>,
         signalled: HashSet<i32>,
     }
 
-    impl State {
-        pub(super) fn end_processes(&mut self) -> bool {
+    impl Terminator {
+        /// Signals the processes that are left, and returns whether there are any. The first call requests
+        /// their end; calls after two seconds kill them.
+        pub(in super::super) fn end_processes(&mut self) -> bool {
             let began = *self.began.get_or_insert_with(|| {
                 // Processes whose parent ends first then stay below this one. Fails only on kernels
                 // before 3.4.
