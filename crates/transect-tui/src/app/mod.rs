@@ -245,8 +245,12 @@ impl App {
                 self.overlay = Overlay::None;
                 self.jump(row);
             }
-            (Overlay::KeptEntries(kept), Action::Move(motion)) => kept.move_by(motion),
-            (Overlay::SearchResults(found), Action::Move(motion)) => found.move_by(motion),
+            (Overlay::KeptEntries(kept), Action::Move(motion)) => {
+                kept.cursor.move_by(motion, kept.lines.len());
+            }
+            (Overlay::SearchResults(found), Action::Move(motion)) => {
+                found.cursor.move_by(motion, found.rows.len());
+            }
             (Overlay::SearchResults(found), Action::GoTo) => {
                 let row = found.selected();
                 self.overlay = Overlay::None;

@@ -9,7 +9,7 @@ use transect::table::{RemovedNames, Row, RowSet, Table};
 use transect_remove::{Counts, RemovalKind, Report, Summary};
 
 use super::{App, Overlay, ReadState};
-use crate::cursor::{Cursor, Motion};
+use crate::cursor::Cursor;
 use crate::keys::Action;
 use crate::message::{Effect, Job, RequestId};
 use crate::tree;
@@ -241,10 +241,4 @@ fn outcome_text(kind: RemovalKind, report: &Report) -> String {
         words = format!("stopped: {words}");
     }
     words
-}
-
-impl KeptEntries {
-    pub(super) fn move_by(&mut self, motion: Motion) {
-        self.cursor.move_by(motion, self.lines.len());
-    }
 }

@@ -2,7 +2,7 @@
 
 use transect::table::Row;
 
-use crate::cursor::{Cursor, Motion};
+use crate::cursor::Cursor;
 use crate::message::{Query, RequestId};
 
 /// The entries found, the largest first.
@@ -31,10 +31,6 @@ impl SearchResults {
     /// Converts the rows to another table.
     pub(super) fn replace(&mut self, same: impl Fn(Row) -> Option<Row>) {
         self.rows = self.rows.iter().copied().filter_map(same).collect();
-    }
-
-    pub(super) fn move_by(&mut self, motion: Motion) {
-        self.cursor.move_by(motion, self.rows.len());
     }
 
     pub(super) fn selected(&self) -> Option<Row> {

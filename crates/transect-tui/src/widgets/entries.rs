@@ -4,7 +4,6 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::widgets::Widget;
 use transect::FileType;
 use transect::table::{Row, SubtreeTotals, Table};
 
@@ -138,7 +137,7 @@ pub(super) fn draw(
     };
     let columns = Columns::fit(usize::from(area.width), app.order);
     let entries = Entries { columns, lines, titles: titles(app), empty_text, theme };
-    frame.render_widget(entries, area);
+    entries.draw(area, frame.buffer_mut());
 }
 
 /// The amounts that shares and bars are relative to.
@@ -220,8 +219,8 @@ fn titles(app: &App) -> Titles {
     }
 }
 
-impl Widget for Entries {
-    fn render(self, area: Rect, buffer: &mut Buffer) {
+impl Entries {
+    fn draw(&self, area: Rect, buffer: &mut Buffer) {
         let titled = u16::from(area.height >= 4);
         if titled > 0 {
             self.titles(area, buffer);
@@ -238,9 +237,7 @@ impl Widget for Entries {
             pen.text(self.empty_text, self.theme.dim());
         }
     }
-}
 
-impl Entries {
     /// Highlights the selected line, but not its bar: reversed, it would be longer the smaller the
     /// amount.
     fn select(&self, line: Rect, buffer: &mut Buffer) {

@@ -1,5 +1,4 @@
-//! Drawing: title bar, entries, panel, status line, and overlays. Each is a widget that copies the
-//! data it shows from the state.
+//! Drawing: title bar, entries, panel, status line, and overlays.
 
 mod duplicates;
 mod entries;

@@ -23,13 +23,6 @@ const LABELS: usize = 12;
 /// The fewest lines that a list needs: an empty one, its title, and two entries.
 const LEAST_LIST: u16 = 4;
 
-struct Panel {
-    name: String,
-    lines: Vec<(&'static str, String)>,
-    lists: Vec<List>,
-    theme: Theme,
-}
-
 /// The largest entries of the selected directory, or the largest files below it.
 struct List {
     title: &'static str,
@@ -52,7 +45,23 @@ pub(super) fn draw(
         let most = usize::from(area.height);
         lists = selected.map(|row| self::lists(app, row, most)).unwrap_or_default();
     }
-    frame.render_widget(Panel { name, lines, lists, theme }, area);
+    let buffer = frame.buffer_mut();
+    let area = area.intersection(buffer.area);
+    let border = if is_beside(area) { Borders::LEFT } else { Borders::TOP };
+    let block = Block::new().borders(border).border_style(theme.dim());
+    let mut inside = block.inner(area);
+    block.render(area, buffer);
+    inside.x = inside.x.saturating_add(1).min(inside.right());
+    inside.width = inside.width.saturating_sub(1);
+    Pen::new(buffer, inside, 0).name(name, theme.bold());
+    let next = (lines.len() as u16).saturating_add(1);
+    for (at, (label, value)) in (1..inside.height).zip(lines) {
+        let mut pen = Pen::new(buffer, inside, at);
+        let columns = LABELS.min(pen.room() / 2);
+        pen.left(columns, label, theme.dim());
+        pen.name(value, theme.plain());
+    }
+    draw_lists(buffer, inside, next, lists, theme);
 }
 
 fn is_beside(area: Rect) -> bool {
@@ -132,46 +141,29 @@ fn exact_size(size: u64) -> String {
     }
 }
 
-impl Widget for Panel {
-    fn render(self, area: Rect, buffer: &mut Buffer) {
-        let Self { name, lines, lists, theme } = self;
-        let area = area.intersection(buffer.area);
-        let border = if is_beside(area) { Borders::LEFT } else { Borders::TOP };
-        let block = Block::new().borders(border).border_style(theme.dim());
-        let mut inside = block.inner(area);
-        block.render(area, buffer);
-        inside.x = inside.x.saturating_add(1).min(inside.right());
-        inside.width = inside.width.saturating_sub(1);
-        Pen::new(buffer, inside, 0).name(name, theme.bold());
-        let mut next = (lines.len() as u16).saturating_add(1);
-        for (at, (label, value)) in (1..inside.height).zip(lines) {
-            let mut pen = Pen::new(buffer, inside, at);
-            let columns = LABELS.min(pen.room() / 2);
-            pen.left(columns, label, theme.dim());
-            pen.name(value, theme.plain());
+/// Draws the lists from line `next` on, as many as there is room for.
+fn draw_lists(buffer: &mut Buffer, inside: Rect, mut next: u16, lists: Vec<List>, theme: Theme) {
+    let mut waiting = lists.len() as u16;
+    for List { title, entries } in lists {
+        // What later lists need at least remains for them, if it is there.
+        let left = inside.height.saturating_sub(next);
+        let others = (waiting - 1) * LEAST_LIST;
+        let room = if left >= others + LEAST_LIST { left - others } else { left };
+        // The first of two lists takes half of what there is, or less.
+        let room = if waiting > 1 { room.min((left / 2).max(LEAST_LIST)) } else { room };
+        waiting -= 1;
+        if room < LEAST_LIST {
+            break;
         }
-        let mut waiting = lists.len() as u16;
-        for List { title, entries } in lists {
-            // What later lists need at least remains for them, if it is there.
-            let left = inside.height.saturating_sub(next);
-            let others = (waiting - 1) * LEAST_LIST;
-            let room = if left >= others + LEAST_LIST { left - others } else { left };
-            // The first of two lists takes half of what there is, or less.
-            let room = if waiting > 1 { room.min((left / 2).max(LEAST_LIST)) } else { room };
-            waiting -= 1;
-            if room < LEAST_LIST {
-                break;
-            }
-            Pen::new(buffer, inside, next + 1).text(title, theme.dim());
-            let lines = next + 2..next + room;
-            next = lines.start;
-            for (at, (size, name)) in lines.zip(entries) {
-                let mut pen = Pen::new(buffer, inside, at);
-                pen.right(SIZES, &size, theme.plain());
-                pen.skip(1);
-                pen.name(name, theme.plain());
-                next = at + 1;
-            }
+        Pen::new(buffer, inside, next + 1).text(title, theme.dim());
+        let lines = next + 2..next + room;
+        next = lines.start;
+        for (at, (size, name)) in lines.zip(entries) {
+            let mut pen = Pen::new(buffer, inside, at);
+            pen.right(SIZES, &size, theme.plain());
+            pen.skip(1);
+            pen.name(name, theme.plain());
+            next = at + 1;
         }
     }
 }

@@ -1,13 +1,11 @@
 //! The last line: a message, a prompt, or the state with key hints.
 
 use ratatui::Frame;
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::widgets::Widget;
 
 use super::pen::Pen;
-use crate::app::{App, Overlay, ReadState};
+use crate::app::{App, Overlay, Prompt, ReadState, StatusMessage};
 use crate::keys::{self, Action, Context};
 use crate::theme::Theme;
 use transect_text::quote::{shorten, width};
@@ -16,46 +14,57 @@ use transect_text::units::{bytes, count, counted, duration};
 /// The sizes of more marked entries are not added up for every frame.
 const ADDED_UP: usize = 10_000;
 
-enum Content {
-    /// A prompt, with a cell for the next character.
-    Prompt {
-        label: &'static str,
-        text: String,
-        fails: bool,
-    },
-    Message {
-        text: String,
-        is_error: bool,
-    },
-    /// From the longest to the shortest text.
-    State {
-        texts: Vec<String>,
-        warns: bool,
-        hints: Vec<(String, &'static str)>,
-    },
-}
-
-struct StatusLine(Content, Theme);
-
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, theme: Theme) {
-    frame.render_widget(StatusLine(content(app), theme), area);
+    let mut pen = Pen::new(frame.buffer_mut(), area, 0);
+    pen.text(" ", Style::new());
+    match (&app.overlay, &app.message) {
+        (Overlay::Prompt(prompt), _) => draw_prompt(pen, prompt, theme),
+        (_, Some(StatusMessage { text, is_error })) => {
+            pen.name(text.clone(), if *is_error { theme.error() } else { theme.bold() });
+        }
+        (_, None) => draw_state(pen, app, theme),
+    }
 }
 
-fn content(app: &App) -> Content {
-    if let Overlay::Prompt(prompt) = &app.overlay {
-        let (label, fails) = (prompt.label(), prompt.fails && !prompt.text.is_empty());
-        return Content::Prompt { label, text: prompt.text.clone(), fails };
+/// Draws a prompt, with a cell for the next character.
+fn draw_prompt(mut pen: Pen<'_>, prompt: &Prompt, theme: Theme) {
+    let label = prompt.label();
+    if pen.room() > label.len() + 10 {
+        pen.text(label, theme.bold());
     }
-    if let Some(message) = &app.message {
-        return Content::Message { text: message.text.clone(), is_error: message.is_error };
-    }
+    let fails = prompt.fails && !prompt.text.is_empty();
+    pen.at_end(if fails { "no match " } else { "" }, theme.warning(), 10);
+    // Keeps the end of the text visible.
+    let room = pen.room().saturating_sub(1);
+    let hidden = prompt.text.chars().count().saturating_sub(room);
+    pen.text(&prompt.text.chars().skip(hidden).collect::<String>(), Style::new());
+    pen.text(" ", theme.selected());
+}
+
+fn draw_state(mut pen: Pen<'_>, app: &App, theme: Theme) {
     let (long, short) = state(app);
+    // From the longest to the shortest text.
     let texts = match marks(app) {
         Some(marks) => vec![format!("{marks}; {long}"), format!("{marks}; {short}"), marks],
         None => vec![long, short],
     };
+    let room = pen.room();
+    let length = |(key, help): &(String, &str)| key.chars().count() + help.len() + 3;
+    let taken = |hints: &[_]| hints.iter().map(length).sum::<usize>();
+    // Other hints are dropped before help and the state.
+    let mut hints = hints(app);
+    while hints.len() > 1 && taken(&hints) + width(&texts[0]) + 1 > room {
+        hints.pop();
+    }
+    let left = room.saturating_sub(taken(&hints));
+    let text = texts.iter().find(|text| width(text) < left).or(texts.last());
+    let text = shorten(text.cloned().unwrap_or_default(), left.saturating_sub(1));
     let warns = app.table.diagnostics().errors > 0;
-    Content::State { texts, warns, hints: hints(app) }
+    pen.left(left, &text, if warns { theme.warning() } else { theme.dim() });
+    for (key, help) in hints {
+        pen.text(&key, theme.key());
+        pen.text(&format!(" {help}  "), theme.dim());
+    }
 }
 
 fn marks(app: &App) -> Option<String> {
@@ -121,50 +130,4 @@ fn hints(app: &App) -> Vec<(String, &'static str)> {
     let skipped = usize::from(matches!(app.overlay, Overlay::Help(_) | Overlay::KeptEntries(_)));
     let actions = actions.iter().skip(skipped);
     actions.map(|&(action, help)| (keys::key_for(context, action), help)).collect()
-}
-
-impl Widget for StatusLine {
-    fn render(self, area: Rect, buffer: &mut Buffer) {
-        let Self(content, theme) = self;
-        let mut pen = Pen::new(buffer, area, 0);
-        match content {
-            Content::Prompt { label, text, fails } => {
-                pen.text(" ", Style::new());
-                if pen.room() > label.len() + 10 {
-                    pen.text(label, theme.bold());
-                }
-                let note = if fails { "no match " } else { "" };
-                pen.at_end(note, theme.warning(), 10);
-                // Keeps the end of the text visible.
-                let room = pen.room().saturating_sub(1);
-                let hidden = text.chars().count().saturating_sub(room);
-                pen.text(&text.chars().skip(hidden).collect::<String>(), Style::new());
-                pen.text(" ", theme.selected());
-            }
-            Content::Message { text, is_error } => {
-                pen.text(" ", Style::new());
-                pen.name(text, if is_error { theme.error() } else { theme.bold() });
-            }
-            Content::State { texts, warns, hints } => {
-                pen.text(" ", Style::new());
-                let room = pen.room();
-                let length = |(key, help): &(String, &str)| key.chars().count() + help.len() + 3;
-                let taken = |hints: &[_]| hints.iter().map(length).sum::<usize>();
-                // Other hints are dropped before help and the state.
-                let mut fitting = hints.len();
-                while fitting > 1 && taken(&hints[..fitting]) + width(&texts[0]) + 1 > room {
-                    fitting -= 1;
-                }
-                let hints = &hints[..fitting];
-                let left = room.saturating_sub(taken(hints));
-                let text = texts.iter().find(|text| width(text) < left).or(texts.last());
-                let text = shorten(text.cloned().unwrap_or_default(), left.saturating_sub(1));
-                pen.left(left, &text, if warns { theme.warning() } else { theme.dim() });
-                for (key, help) in hints {
-                    pen.text(key, theme.key());
-                    pen.text(&format!(" {help}  "), theme.dim());
-                }
-            }
-        }
-    }
 }

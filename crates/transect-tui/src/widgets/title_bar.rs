@@ -1,22 +1,13 @@
 //! The first line: the current directory, its totals, and the disk.
 
 use ratatui::Frame;
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::widgets::Widget;
 
 use super::pen::Pen;
 use crate::app::App;
 use crate::theme::Theme;
 use transect_text::units::{bytes, counted};
 use transect_text::{disk, quote};
-
-struct TitleBar {
-    path: String,
-    /// The facts, from the longest to the shortest text.
-    facts: Vec<String>,
-    theme: Theme,
-}
 
 /// From this width on, the number of entries is always shown.
 const MIN_FULL: u16 = 60;
@@ -32,6 +23,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, theme: Theme) {
     let size = bytes(app.order.measure.of(&sums));
     let entries = counted(sums.entries(), "entry", "entries");
     let full = format!("{size} in {entries}");
+    // From the longest to the shortest text.
     let mut facts = Vec::new();
     if let Some(space) = &app.disk {
         let text = disk::space(space);
@@ -48,17 +40,11 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, theme: Theme) {
         facts.push(full);
     }
     facts.push(size);
-    frame.render_widget(TitleBar { path, facts, theme }, area);
-}
-
-impl Widget for TitleBar {
-    fn render(self, area: Rect, buffer: &mut Buffer) {
-        buffer.set_style(area.intersection(buffer.area), self.theme.selected());
-        let style = self.theme.selected();
-        let mut pen = Pen::new(buffer, area, 0);
-        let facts = self.facts.first().cloned().unwrap_or_default();
-        pen.skip(1);
-        pen.at_end(&format!("{facts} "), style, MIN_PATH);
-        pen.name(self.path, self.theme.selected().patch(self.theme.bold()));
-    }
+    let style = theme.selected();
+    let buffer = frame.buffer_mut();
+    buffer.set_style(area.intersection(buffer.area), style);
+    let mut pen = Pen::new(buffer, area, 0);
+    pen.skip(1);
+    pen.at_end(&format!("{} ", facts[0]), style, MIN_PATH);
+    pen.name(path, style.patch(theme.bold()));
 }
