@@ -84,7 +84,6 @@ pub(crate) struct ComparisonArgs {
 }
 
 transect_sys::words! {
-    /// An attribute that is compared.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum Compared {
         Size = "size",

@@ -93,10 +93,7 @@ pub(crate) struct DuplicatesArgs {
 }
 
 impl DuplicatesArgs {
-    /// Returns the action, if there is one.
-    ///
-    /// # Errors
-    /// [`CliError::Usage`]: it is not said which file to keep.
+    /// Returns the action, if there is one; an error if no file to keep is given.
     pub(crate) fn action(&self) -> Result<Option<Action>, CliError> {
         let action = match self {
             Self { remove: true, .. } => Action::Remove,
@@ -113,7 +110,6 @@ impl DuplicatesArgs {
         Ok(Some(action))
     }
 
-    /// Returns which file of a group is kept.
     pub(crate) fn keep(&self) -> Keep {
         let mut keep = Keep::default();
         (keep.prefer, keep.rule) = (self.prefer.clone(), self.keep.unwrap_or_default());

@@ -106,7 +106,6 @@ pub(crate) struct UsageArgs {
 }
 
 transect_sys::words! {
-    /// A key to group entries by.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum Key {
         /// The part of the name after the last dot.

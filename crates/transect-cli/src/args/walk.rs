@@ -57,16 +57,13 @@ pub(crate) struct WalkArgs {
     pub(crate) no_profile: bool,
 }
 
-/// How directories are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReaderArg {
     /// The reader of the volume where that is faster, else a walk.
     Auto,
     /// The best reader of directories.
     Walk,
-    /// The reader of the volume.
     Volume,
-    /// The reader of this kind.
     Kind(ReaderKind),
 }
 
@@ -80,7 +77,6 @@ impl ReaderArg {
         }
     }
 
-    /// Sets the reader of a walk.
     fn apply(self, options: &mut ScanOptions, roots: &[PathBuf]) {
         match self {
             Self::Auto => options.auto_reader = true,
@@ -200,14 +196,12 @@ impl AttributeArgs {
         conditions
     }
 
-    /// Returns the types and conditions.
     pub(crate) fn filter(&self) -> AttributeFilter {
         AttributeFilter::new(&self.types, self.conditions())
     }
 }
 
 impl FilterArgs {
-    /// Returns whether no option is given.
     pub(crate) fn is_default(&self) -> bool {
         let follows = self.follow || self.one_file_system || self.pseudo;
         self.selects_everything() && !follows
@@ -259,7 +253,6 @@ impl FilterArgs {
         !(by_name || by_attributes || by_time || by_place || by_content)
     }
 
-    /// Returns the options of a walk from `roots` with these filters.
     pub(crate) fn options(&self, roots: Vec<PathBuf>) -> ScanOptions {
         transect_sys::host::raise_handle_limit();
         let excluded = self.exclude.iter().map(|glob| format!("!{glob}"));
@@ -315,7 +308,6 @@ impl WalkArgs {
         if self.paths.is_empty() { vec![PathBuf::from(".")] } else { self.paths.clone() }
     }
 
-    /// Returns the options of the walk.
     pub(crate) fn options(&self) -> ScanOptions {
         let mut options = self.filter.options(self.roots());
         match self.reader {

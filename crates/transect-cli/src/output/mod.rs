@@ -6,7 +6,6 @@ pub(crate) mod inherited;
 pub(crate) mod json;
 pub(crate) mod not_found;
 pub(crate) mod owner;
-pub(crate) mod page;
 pub(crate) mod summary;
 pub(crate) mod time;
 

@@ -52,9 +52,6 @@ impl Acted {
 }
 
 /// Checks that a question can be asked if it must be, before anything is read.
-///
-/// # Errors
-/// [`CliError::Usage`]: there is no terminal.
 pub(super) fn check_can_ask(args: &DuplicatesArgs) -> Result<(), CliError> {
     if args.yes || args.dry_run || io::stdin().is_terminal() && stream::stderr_is_terminal() {
         return Ok(());

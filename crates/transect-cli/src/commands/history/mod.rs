@@ -59,7 +59,7 @@ fn of_root(args: &HistoryArgs, path: &Path) -> Result<ExitStatus, CliError> {
     if let Some(file) = &args.html {
         let page = page(&history)?;
         page.skipped.iter().for_each(output::error);
-        output::page::write(&page.html, file)?;
+        output::file::write(file, |out| out.write_all(page.html.as_bytes()))?;
         let is_complete = is_complete && page.skipped.is_empty();
         return Ok(if is_complete { ExitStatus::Complete } else { ExitStatus::Partial });
     }

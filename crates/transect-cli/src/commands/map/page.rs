@@ -37,7 +37,7 @@ pub(super) fn check_openable(args: &MapArgs, file: &Path) -> Result<(), CliError
 }
 
 pub(super) fn write_page(args: &MapArgs, page: &str, file: &Path) -> Result<(), CliError> {
-    output::page::write(page, file)?;
+    output::file::write(file, |out| out.write_all(page.as_bytes()))?;
     if args.open {
         opener::open(&std::path::absolute(file)?);
     }
