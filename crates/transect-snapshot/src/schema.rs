@@ -85,6 +85,11 @@ macro_rules! columns {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Column { $($id,)* }
 
+        impl Column {
+            /// In the order of the file.
+            pub(crate) const ALL: &[Self] = &[$(Self::$id,)*];
+        }
+
         /// All columns, in the order of the file.
         pub(crate) const COLUMNS: &[ColumnSpec] = &[$(ColumnSpec {
             name: $name,

@@ -81,9 +81,9 @@ pub trait TreeRows {
     /// # Errors
     /// A tree cannot be read.
     #[doc(hidden)]
-    fn advance_beside<S: ReadAt>(
+    fn advance_beside(
         &mut self,
-        first: &mut RowReader<'_, S>,
+        first: &mut RowReader<'_>,
         _: &mut CommonRows,
         enters: bool,
     ) -> Result<(bool, bool), ReadError>
@@ -141,19 +141,19 @@ fn advance_each(
 impl<S: ReadAt> Tree for Snapshot<S> {
     type Position = (u64, u64);
     type Rows<'t>
-        = RowReader<'t, S>
+        = RowReader<'t>
     where
         Self: 't;
 
-    fn rows(&self) -> RowReader<'_, S> {
+    fn rows(&self) -> RowReader<'_> {
         Self::rows(self)
     }
 
-    fn rows_of(&self, (row, rows): (u64, u64)) -> RowReader<'_, S> {
+    fn rows_of(&self, (row, rows): (u64, u64)) -> RowReader<'_> {
         Self::rows_of(self, row, rows)
     }
 
-    fn restart<'t>(&'t self, rows: &mut RowReader<'t, S>, (row, count): (u64, u64)) {
+    fn restart<'t>(&'t self, rows: &mut RowReader<'t>, (row, count): (u64, u64)) {
         rows.restart(row, row.saturating_add(count).min(self.len()));
     }
 
@@ -173,7 +173,7 @@ impl<S: ReadAt> Tree for Snapshot<S> {
     }
 }
 
-impl<S: ReadAt> TreeRows for RowReader<'_, S> {
+impl TreeRows for RowReader<'_> {
     type Position = (u64, u64);
 
     fn advance(&mut self) -> Result<bool, ReadError> {
@@ -193,9 +193,9 @@ impl<S: ReadAt> TreeRows for RowReader<'_, S> {
         other.advance_beside(self, common, enters)
     }
 
-    fn advance_beside<F: ReadAt>(
+    fn advance_beside(
         &mut self,
-        first: &mut RowReader<'_, F>,
+        first: &mut RowReader<'_>,
         common: &mut CommonRows,
         enters: bool,
     ) -> Result<(bool, bool), ReadError> {

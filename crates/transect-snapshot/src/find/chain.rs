@@ -1,19 +1,19 @@
 //! The exact path of a directory, from the names above it.
 
+use crate::read::RowReader;
 use crate::read::error::{ReadError, damaged};
-use crate::read::{ReadAt, RowReader};
 
 /// Finds the directories of rows, forwards: steps over everything that does not contain them.
-pub(super) struct Chain<'s, S> {
-    rows: RowReader<'s, S>,
+pub(super) struct Chain<'s> {
+    rows: RowReader<'s>,
     started: bool,
     /// The directories that are open: the row behind each, and the length of its path.
     open: Vec<(u64, usize)>,
     path: Vec<u8>,
 }
 
-impl<'s, S: ReadAt> Chain<'s, S> {
-    pub(super) fn new(rows: RowReader<'s, S>) -> Self {
+impl<'s> Chain<'s> {
+    pub(super) fn new(rows: RowReader<'s>) -> Self {
         Self { rows, started: false, open: Vec::new(), path: Vec::new() }
     }
 

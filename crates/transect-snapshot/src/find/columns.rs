@@ -3,19 +3,19 @@
 use transect::{Attributes, FieldMask, FileType};
 
 use crate::attribute_columns::{ATTRIBUTES, SetAttribute};
-use crate::read::column_rows::ColumnRows;
+use crate::read::column::ColumnReader;
 use crate::read::error::{ReadError, damaged};
 use crate::read::{ReadAt, Snapshot};
 use crate::schema::{Column, MAX_DIR_BYTES};
 
 /// Reads the types of rows and some of their attributes, forwards.
-pub(super) struct AttributeReader<'s, S> {
-    types: ColumnRows<'s, S>,
-    columns: Vec<(ColumnRows<'s, S>, SetAttribute)>,
+pub(super) struct AttributeReader<'s> {
+    types: ColumnReader<'s>,
+    columns: Vec<(ColumnReader<'s>, SetAttribute)>,
 }
 
-impl<'s, S: ReadAt> AttributeReader<'s, S> {
-    pub(super) fn new(snapshot: &'s Snapshot<S>, fields: FieldMask) -> Self {
+impl<'s> AttributeReader<'s> {
+    pub(super) fn new<S: ReadAt>(snapshot: &'s Snapshot<S>, fields: FieldMask) -> Self {
         let wanted = ATTRIBUTES.into_iter().filter(|(field, ..)| fields.contains(*field));
         let columns = wanted.map(|(_, column, set)| (snapshot.column(column), set));
         Self { types: snapshot.column(Column::Type), columns: columns.collect() }
@@ -23,11 +23,11 @@ impl<'s, S: ReadAt> AttributeReader<'s, S> {
 
     /// Returns the attributes of a row, which is not before the last one.
     pub(super) fn attributes(&mut self, row: u64) -> Result<Attributes, ReadError> {
-        let file_type = self.types.number(row)?.unwrap_or(0) as usize;
+        let file_type = self.types.read_number(row)?.unwrap_or(0) as usize;
         let file_type = FileType::ALL.get(file_type).copied().unwrap_or_default();
         let mut attributes = Attributes::of_type(file_type);
         for (column, set) in &mut self.columns {
-            if let Some(value) = column.number(row)? {
+            if let Some(value) = column.read_number(row)? {
                 set(&mut attributes, value);
             }
         }
@@ -36,8 +36,8 @@ impl<'s, S: ReadAt> AttributeReader<'s, S> {
 }
 
 /// Reads the paths of the directories of rows, forwards.
-pub(super) struct DirectoryReader<'s, S> {
-    column: ColumnRows<'s, S>,
+pub(super) struct DirectoryReader<'s> {
+    column: ColumnReader<'s>,
     /// The first row of the page that was read last.
     page: Option<u64>,
     /// The row behind the one whose directory is `path`.
@@ -45,8 +45,8 @@ pub(super) struct DirectoryReader<'s, S> {
     path: Vec<u8>,
 }
 
-impl<'s, S: ReadAt> DirectoryReader<'s, S> {
-    pub(super) fn new(snapshot: &'s Snapshot<S>) -> Self {
+impl<'s> DirectoryReader<'s> {
+    pub(super) fn new<S: ReadAt>(snapshot: &'s Snapshot<S>) -> Self {
         Self { column: snapshot.column(Column::Dir), page: None, next: 0, path: Vec::new() }
     }
 

@@ -17,7 +17,7 @@ use std::ops::{ControlFlow, Range};
 use transect::{Attributes, Cancel};
 
 use crate::byte_values::ByteValues;
-use crate::read::column_rows::ColumnRows;
+use crate::read::column::ColumnReader;
 use crate::read::error::ReadError;
 use crate::read::footer::RowGroup;
 use crate::read::rows::check_name;
@@ -75,7 +75,7 @@ struct FoundHit {
     attributes: Attributes,
 }
 
-impl<S: ReadAt + Sync> Snapshot<S> {
+impl<S: ReadAt> Snapshot<S> {
     /// Calls `each` with the entries that a search finds, in tree order, until it breaks or `cancel` is set. Returns the
     /// number of calls.
     ///
@@ -179,21 +179,21 @@ fn tasks(groups: &[RowGroup], blocks: Option<&Blocks>) -> Vec<Range<u64>> {
 }
 
 /// Searches rows, on one thread, forwards.
-struct Searcher<'s, S> {
+struct Searcher<'s> {
     search: &'s Search,
     matcher: NameMatcher<'s>,
     want: Want,
-    names: ColumnRows<'s, S>,
-    raw: ColumnRows<'s, S>,
-    directories: Option<DirectoryReader<'s, S>>,
-    attributes: Option<AttributeReader<'s, S>>,
+    names: ColumnReader<'s>,
+    raw: ColumnReader<'s>,
+    directories: Option<DirectoryReader<'s>>,
+    attributes: Option<AttributeReader<'s>>,
     folded: Vec<u8>,
     /// The path of a directory, with a separator at the end.
     directory: Vec<u8>,
 }
 
-impl<'s, S: ReadAt> Searcher<'s, S> {
-    fn new(snapshot: &'s Snapshot<S>, search: &'s Search, want: Want) -> Self {
+impl<'s> Searcher<'s> {
+    fn new<S: ReadAt>(snapshot: &'s Snapshot<S>, search: &'s Search, want: Want) -> Self {
         let fields = match want {
             Want::Hits => search.needed_fields(),
             Want::Count => search.filter_fields(),

@@ -11,7 +11,7 @@ use crate::schema::{COLUMNS, Column, Physical};
 
 use super::decode::{self, PageBytes};
 use super::error::{ReadError, damaged};
-use super::footer::{Codec, ColumnChunk};
+use super::footer::{Codec, ColumnChunk, RowGroup};
 use super::page::{DATA_PAGE, DICTIONARY_PAGE, MAX_PAGE_BYTES, PageHeader, Window};
 use super::values::{Values, from_dictionary, plain_values};
 
@@ -25,30 +25,31 @@ struct Page {
 
 impl Page {
     /// Reads its bytes, which are inside the file.
-    fn bytes(&self, source: &impl ReadAt) -> Result<Vec<u8>, ReadError> {
+    fn bytes(&self, source: &dyn ReadAt) -> Result<Vec<u8>, ReadError> {
         let mut bytes = vec![0; self.header.compressed as usize];
         source.read_exact_at(self.begin, &mut bytes)?;
         Ok(bytes)
     }
 }
 
-/// Reads one column of one row group, forwards.
-pub(crate) struct ColumnReader {
+/// Reads one column, without the others. Pages are found forwards: a row before the current page is looked for from the
+/// begin of its row group on.
+pub(crate) struct ColumnReader<'s> {
+    source: &'s dyn ReadAt,
+    groups: &'s [RowGroup],
     column: Column,
-    codec: Codec,
-    /// Whether all pages have checksums.
-    is_checked: bool,
+    /// The column of the current row group.
+    chunk: ColumnChunk,
+    /// The first row of the next row group.
+    group_end: u64,
     /// The offset of the next page.
     next: u64,
-    end: u64,
     /// The current page, its first row, and that of the next one.
     current: Page,
     first: u64,
     after: u64,
-    /// Whether `values` and `defined` are those of the current page.
-    is_decoded: bool,
-    /// The first row of the next row group.
-    group_end: u64,
+    /// The number of rows of the current page if `values` and `defined` are its own, or 0.
+    decoded: u64,
     dictionary_page: Option<Page>,
     dictionary: Option<Values>,
     /// Where the dictionaries that were compared last begin, and whether they are the same.
@@ -66,19 +67,36 @@ pub(crate) struct ColumnReader {
     is_plain: bool,
 }
 
-impl ColumnReader {
-    pub(crate) fn new(column: Column) -> Self {
+/// The numbers of some rows.
+pub(crate) struct Numbers<'r> {
+    /// One for each row; 0 if it is null.
+    pub(crate) values: &'r [u64],
+    /// For each row, whether it has a value; empty if all have.
+    pub(crate) defined: &'r [bool],
+}
+
+impl<'r> Numbers<'r> {
+    /// Iterates over the rows; `None` is null.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Option<u64>> + use<'r> {
+        let defined = self.defined.iter().copied().chain(std::iter::repeat(true));
+        let values = self.values.iter().zip(defined);
+        values.map(|(&value, is_defined)| is_defined.then_some(value))
+    }
+}
+
+impl<'s> ColumnReader<'s> {
+    pub(crate) fn new(source: &'s dyn ReadAt, groups: &'s [RowGroup], column: Column) -> Self {
         Self {
+            source,
+            groups,
             column,
-            codec: Codec::None,
-            is_checked: false,
+            chunk: ColumnChunk::default(),
+            group_end: 0,
             next: 0,
-            end: 0,
             current: Page::default(),
             first: 0,
             after: 0,
-            is_decoded: false,
-            group_end: 0,
+            decoded: 0,
             dictionary_page: None,
             dictionary: None,
             compared_dictionaries: None,
@@ -93,44 +111,35 @@ impl ColumnReader {
         }
     }
 
-    /// Begins a row group.
-    pub(crate) fn begin(&mut self, chunk: &ColumnChunk, first_row: u64, rows: u64) {
-        (self.codec, self.is_checked) = (chunk.codec, chunk.is_checked);
-        (self.next, self.end) = (chunk.begin, chunk.end);
-        (self.first, self.after) = (first_row, first_row);
-        self.group_end = first_row + rows;
-        (self.dictionary_page, self.dictionary) = (None, None);
-        self.is_decoded = false;
+    /// Returns whether the page of a row is the current one, and decompressed.
+    #[inline]
+    pub(super) fn has(&self, row: u64) -> bool {
+        row.wrapping_sub(self.first) < self.decoded
     }
 
-    /// Returns the first row behind the page that is decoded; the first row of the current page if it is not.
-    pub(super) fn decoded_end(&self) -> u64 {
-        if self.is_decoded { self.after } else { self.first }
-    }
-
-    /// Returns the first row behind the current page.
-    pub(crate) fn page_end(&self) -> u64 {
-        self.after
-    }
-
-    /// Reads the page that has this row, which is not before the current page.
-    pub(crate) fn advance_to(&mut self, row: u64, source: &impl ReadAt) -> Result<(), ReadError> {
-        self.locate(row, source)?;
-        if !self.is_decoded {
-            self.decode(source)?;
+    /// Returns the column with the page of a row decompressed.
+    #[inline]
+    pub(crate) fn page_of(&mut self, row: u64) -> Result<&Self, ReadError> {
+        if !self.has(row) {
+            self.locate(row)?;
+            self.decode()?;
         }
-        Ok(())
+        Ok(self)
     }
 
-    /// Finds the page that has this row, which is not before the current page. Nothing is decompressed.
-    pub(super) fn locate(&mut self, row: u64, source: &impl ReadAt) -> Result<(), ReadError> {
+    /// Finds the page of a row. Nothing is decompressed.
+    pub(super) fn locate(&mut self, row: u64) -> Result<(), ReadError> {
+        if row >= self.group_end || row < self.first {
+            self.enter_group(row)?;
+        }
         while row >= self.after {
-            if self.after >= self.group_end || self.next >= self.end {
+            if self.after >= self.group_end || self.next >= self.chunk.end {
                 return damaged("a column ends too early");
             }
-            let header = self.window.header(source, self.next, self.end, self.is_checked)?;
+            let ColumnChunk { end: chunk_end, is_checked, .. } = self.chunk;
+            let header = self.window.header(self.source, self.next, chunk_end, is_checked)?;
             let begin = self.next + header.length;
-            let Some(end) = begin.checked_add(header.compressed).filter(|&end| end <= self.end)
+            let Some(end) = begin.checked_add(header.compressed).filter(|&end| end <= chunk_end)
             else {
                 return damaged("a page lies outside of its column");
             };
@@ -149,7 +158,7 @@ impl ColumnReader {
                         return damaged("a page has another number of rows");
                     }
                     self.after = self.first + header.values;
-                    (self.current, self.is_decoded) = (page, false);
+                    (self.current, self.decoded) = (page, 0);
                 }
                 _ => return damaged("a page of a kind that no snapshot has"),
             }
@@ -157,18 +166,69 @@ impl ColumnReader {
         Ok(())
     }
 
-    fn decode(&mut self, source: &impl ReadAt) -> Result<(), ReadError> {
+    fn enter_group(&mut self, row: u64) -> Result<(), ReadError> {
+        let at = self.groups.partition_point(|group| group.first_row + group.rows <= row);
+        let Some(group) = self.groups.get(at) else { return damaged("a row is missing") };
+        self.chunk = group.columns[self.column as usize];
+        self.next = self.chunk.begin;
+        (self.first, self.after, self.decoded) = (group.first_row, group.first_row, 0);
+        self.group_end = group.first_row + group.rows;
+        (self.dictionary_page, self.dictionary) = (None, None);
+        Ok(())
+    }
+
+    fn decode(&mut self) -> Result<(), ReadError> {
         if let Some(page) = self.dictionary_page
             && self.dictionary.is_none()
         {
-            self.decompress(&page, source)?;
+            self.decompress(&page)?;
             self.read_dictionary(&page.header)?;
         }
         let page = self.current;
-        self.decompress(&page, source)?;
-        self.read_values(&page.header)?;
-        self.is_decoded = true;
+        self.decompress(&page)?;
+        let bytes = std::mem::take(&mut self.page);
+        let read = self.read_page(&page.header, PageBytes::new(&bytes));
+        self.page = bytes;
+        read?;
+        self.decoded = page.header.values;
         Ok(())
+    }
+
+    /// Returns the number of a row; `None` if it is null.
+    pub(crate) fn read_number(&mut self, row: u64) -> Result<Option<u64>, ReadError> {
+        Ok(self.page_of(row)?.number(row))
+    }
+
+    /// Returns the numbers from a row to the end of its page.
+    pub(crate) fn read_numbers(&mut self, row: u64) -> Result<Numbers<'_>, ReadError> {
+        let skipped = (row - self.page_of(row)?.first) as usize;
+        let values = match &self.values {
+            Values::Numbers(values) => values.get(skipped..).unwrap_or_default(),
+            _ => &[],
+        };
+        Ok(Numbers { values, defined: self.defined.get(skipped..).unwrap_or_default() })
+    }
+
+    /// Returns all rows with this text.
+    pub(crate) fn rows_with(&mut self, text: &[u8]) -> Result<Vec<u64>, ReadError> {
+        let rows = self.groups.last().map_or(0, |group| group.first_row + group.rows);
+        let (mut found, mut row) = (Vec::new(), 0);
+        while row < rows {
+            let page = self.page_of(row)?;
+            found.extend((row..page.after).filter(|&row| page.bytes(row) == Some(text)));
+            row = page.after;
+        }
+        Ok(found)
+    }
+
+    /// Returns the first row of the current page.
+    pub(crate) fn page_begin(&self) -> u64 {
+        self.first
+    }
+
+    /// Returns the first row behind the current page.
+    pub(crate) fn page_end(&self) -> u64 {
+        self.after
     }
 
     /// Returns the number of a row in the current page; `None` if it is null.
@@ -181,17 +241,6 @@ impl ColumnReader {
         }
     }
 
-    /// Returns the numbers from a row of the current page on: a value for each row, and whether the row has
-    /// one; that is empty if all have.
-    pub(super) fn numbers_from(&self, row: u64) -> (&[u64], &[bool]) {
-        let skipped = (row - self.first) as usize;
-        let values = match &self.values {
-            Values::Numbers(values) => values.get(skipped..).unwrap_or_default(),
-            _ => &[],
-        };
-        (values, self.defined.get(skipped..).unwrap_or_default())
-    }
-
     /// Returns the bytes of a row in the current page; `None` if it is null.
     #[inline]
     pub(crate) fn bytes(&self, row: u64) -> Option<&[u8]> {
@@ -200,11 +249,6 @@ impl ColumnReader {
             Values::Bytes(values) => Some(values.get(index)),
             _ => None,
         }
-    }
-
-    /// Returns the first row of the current page.
-    pub(crate) fn page_begin(&self) -> u64 {
-        self.first
     }
 
     /// Returns the values of the current page, of which all rows have one; none for numbers.
@@ -249,14 +293,14 @@ impl ColumnReader {
         self.defined.get(index).copied().unwrap_or(true).then_some(index)
     }
 
-    fn decompress(&mut self, page: &Page, source: &impl ReadAt) -> Result<(), ReadError> {
+    fn decompress(&mut self, page: &Page) -> Result<(), ReadError> {
         let Page { header, begin } = page;
-        let bytes = self.window.get(source, *begin, header.compressed, self.end)?;
-        if header.crc.map_or(self.is_checked, |crc| crc != crc32(bytes)) {
+        let bytes = self.window.get(self.source, *begin, header.compressed, self.chunk.end)?;
+        if header.crc.map_or(self.chunk.is_checked, |crc| crc != crc32(bytes)) {
             return damaged("a page has a wrong checksum");
         }
         self.page.clear();
-        match self.codec {
+        match self.chunk.codec {
             Codec::None => self.page.extend_from_slice(bytes),
             Codec::Zstd => {
                 // The size is limited, and only the pages of memory that are written are used.
@@ -285,13 +329,6 @@ impl ColumnReader {
         plain_values(self.column, page, header.values as usize, &mut values)?;
         self.dictionary = Some(values);
         Ok(())
-    }
-
-    fn read_values(&mut self, header: &PageHeader) -> Result<(), ReadError> {
-        let bytes = std::mem::take(&mut self.page);
-        let read = self.read_page(header, PageBytes::new(&bytes));
-        self.page = bytes;
-        read
     }
 
     fn read_page(&mut self, header: &PageHeader, mut page: PageBytes<'_>) -> Result<(), ReadError> {

@@ -14,14 +14,12 @@
 
 use transect::FieldMask;
 use transect::FileType;
-use transect_sys::ReadAt;
 
 use crate::attribute_columns::ATTRIBUTES;
 use crate::schema::Column;
 
-use super::column::ColumnReader;
 use super::error::{ReadError, damaged};
-use super::rows::{RowReader, position};
+use super::rows::RowReader;
 
 /// Fewer rows up to one that is not common are read one by one: comparing all columns costs as much.
 const MIN_ROWS: u64 = 16;
@@ -77,10 +75,10 @@ impl CommonRows {
 
     /// Compares the rows from these on, as far as they are in their pages. Returns whether the first ones
     /// are common.
-    fn compare<S: ReadAt, T: ReadAt>(
+    fn compare(
         &mut self,
-        (a, row_a): (&mut RowReader<'_, S>, u64),
-        (b, row_b): (&mut RowReader<'_, T>, u64),
+        (a, row_a): (&mut RowReader<'_>, u64),
+        (b, row_b): (&mut RowReader<'_>, u64),
     ) -> Result<bool, ReadError> {
         self.same = FieldMask::empty();
         // Roots are visited.
@@ -88,16 +86,15 @@ impl CommonRows {
         if row_a < self.retry || row_a >= root_end || a.base != b.base {
             return Ok(false);
         }
-        a.enter_group(row_a)?;
-        b.enter_group(row_b)?;
         let mut rows = root_end - row_a;
         for column in STRUCTURE {
-            let (is_same, in_both) = a.compare_page((column, row_a), (&mut *b, row_b))?;
+            let (is_same, in_both) =
+                a.column(column).compare_page(row_a, (b.column(column), row_b))?;
             rows = rows.min(in_both);
             if is_same {
                 continue;
             }
-            let (of_a, of_b) = a.pages_of((column, row_a), (&mut *b, row_b))?;
+            let (of_a, of_b) = (a.column(column).page_of(row_a)?, b.column(column).page_of(row_b)?);
             let common = of_a.common_rows(row_a, (of_b, row_b), rows);
             if common < rows.min(MIN_ROWS) {
                 self.retry = row_a + MIN_ROWS;
@@ -107,7 +104,8 @@ impl CommonRows {
         }
         let mut differing = Vec::new();
         for (field, column, _) in ATTRIBUTES {
-            let (is_same, in_both) = a.compare_page((column, row_a), (&mut *b, row_b))?;
+            let (is_same, in_both) =
+                a.column(column).compare_page(row_a, (b.column(column), row_b))?;
             if is_same {
                 self.same |= field;
             } else if self.compared.contains(field) {
@@ -116,7 +114,8 @@ impl CommonRows {
             rows = rows.min(in_both);
         }
         for column in OF_DIRECTORIES.into_iter().chain([Column::Entries]) {
-            let (is_same, in_both) = a.compare_page((column, row_a), (&mut *b, row_b))?;
+            let (is_same, in_both) =
+                a.column(column).compare_page(row_a, (b.column(column), row_b))?;
             if !is_same {
                 differing.push(column);
             }
@@ -126,7 +125,7 @@ impl CommonRows {
         // A page has at most the rows of a group, which are limited.
         let mut is_visited = vec![false; rows as usize];
         for column in differing {
-            let (of_a, of_b) = a.pages_of((column, row_a), (&mut *b, row_b))?;
+            let (of_a, of_b) = (a.column(column).page_of(row_a)?, b.column(column).page_of(row_b)?);
             of_a.mark_differing(row_a, (of_b, row_b), &mut is_visited);
         }
         self.end = row_a + rows;
@@ -137,13 +136,13 @@ impl CommonRows {
 
     /// Sets the rows that are visited: those that are marked, and the directories that hold them or reach
     /// behind the common rows.
-    fn visit<S: ReadAt>(
+    fn visit(
         &mut self,
-        a: &mut RowReader<'_, S>,
+        a: &mut RowReader<'_>,
         first: u64,
         is_marked: &[bool],
     ) -> Result<(), ReadError> {
-        let entries = a.numbers_from(Column::Entries, first)?;
+        let entries = a.column(Column::Entries).read_numbers(first)?.values;
         self.visited.clear();
         for (index, (&is_marked, &entries)) in is_marked.iter().zip(entries).enumerate().rev() {
             let row = first + index as u64;
@@ -160,9 +159,9 @@ impl CommonRows {
 
 /// Goes to the next rows of both readers that may differ; below the current rows only if they are entered.
 /// The current rows have the same name. Returns which readers have a row.
-pub(crate) fn advance_both<S: ReadAt, T: ReadAt>(
-    a: &mut RowReader<'_, S>,
-    b: &mut RowReader<'_, T>,
+pub(crate) fn advance_both(
+    a: &mut RowReader<'_>,
+    b: &mut RowReader<'_>,
     common: &mut CommonRows,
     enters: bool,
 ) -> Result<(bool, bool), ReadError> {
@@ -183,41 +182,11 @@ pub(crate) fn advance_both<S: ReadAt, T: ReadAt>(
     Ok((a.skip_to(row_a)?, b.skip_to(row_b)?))
 }
 
-impl<S: ReadAt> RowReader<'_, S> {
-    fn compare_page<T: ReadAt>(
-        &mut self,
-        (column, row): (Column, u64),
-        (other, other_row): (&mut RowReader<'_, T>, u64),
-    ) -> Result<(bool, u64), ReadError> {
-        let of = position(column);
-        let (own, others) = (self.columns[of].get_mut(), other.columns[of].get_mut());
-        own.compare_page((row, self.source), others, (other_row, other.source))
-    }
-
-    /// Decompresses the pages of a row in both files.
-    fn pages_of<'r, T: ReadAt>(
-        &'r mut self,
-        (column, row): (Column, u64),
-        (other, other_row): (&'r mut RowReader<'_, T>, u64),
-    ) -> Result<(&'r ColumnReader, &'r ColumnReader), ReadError> {
-        let of = position(column);
-        let (own, others) = (self.columns[of].get_mut(), other.columns[of].get_mut());
-        own.advance_to(row, self.source)?;
-        others.advance_to(other_row, other.source)?;
-        Ok((own, others))
-    }
-
-    /// Returns the numbers of a column from a row to the end of its page; 0 for null.
-    fn numbers_from(&mut self, column: Column, row: u64) -> Result<&[u64], ReadError> {
-        let column = self.columns[position(column)].get_mut();
-        column.advance_to(row, self.source)?;
-        Ok(column.numbers_from(row).0)
-    }
-
+impl RowReader<'_> {
     /// Goes to a later row that has the same name, depth and type as the current row of another reader.
-    fn follow<T: ReadAt>(
+    fn follow(
         &mut self,
-        other: &RowReader<'_, T>,
+        other: &RowReader<'_>,
         row: u64,
         has_same_entries: bool,
     ) -> Result<(), ReadError> {

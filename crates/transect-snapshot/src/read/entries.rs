@@ -11,20 +11,20 @@ use super::error::ReadError;
 use super::rows::RowReader;
 
 /// The entries of a snapshot in tree order, for [`ScanPlan::run_on`](transect::ScanPlan::run_on).
-pub struct Entries<'s, S> {
-    rows: RowReader<'s, S>,
+pub struct Entries<'s> {
+    rows: RowReader<'s>,
     /// The name of the current entry.
     name: OsString,
 }
 
 impl<S: ReadAt> Snapshot<S> {
     /// Returns all entries, to be delivered to a sink. Only the columns that it wants are read.
-    pub fn entries(&self) -> Entries<'_, S> {
+    pub fn entries(&self) -> Entries<'_> {
         Entries { rows: self.rows(), name: OsString::new() }
     }
 }
 
-impl<S: ReadAt> StoredRows for Entries<'_, S> {
+impl StoredRows for Entries<'_> {
     type Error = ReadError;
 
     fn advance(&mut self, enters: bool) -> Result<bool, ReadError> {

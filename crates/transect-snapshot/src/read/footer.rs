@@ -27,14 +27,15 @@ const MAX_GROUP_ROWS: u64 = 1 << 20;
 const MAX_ROWS: u64 = u32::MAX as u64;
 
 /// How the pages of a column are compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Codec {
+    #[default]
     None,
     Zstd,
 }
 
 /// Where a column of a row group lies.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ColumnChunk {
     pub(super) begin: u64,
     pub(super) end: u64,

@@ -228,19 +228,20 @@ impl<S: ReadAt> Snapshot<S> {
         for (group, bounds) in self.footer.groups.iter().zip(&bounds) {
             let (mut next, mut bounds) = (group.first_row, bounds.iter());
             while next < group.first_row + group.rows {
-                let end = totals.page_end(next)?;
+                totals.locate(next)?;
+                let end = totals.page_end();
                 // A page without bounds has anything.
                 let bound = bounds.next().copied().unwrap_or(Some(u64::MAX));
                 if next > 0 && bound.is_none_or(|bound| bound < ranking.least) {
                     next = end;
                     continue;
                 }
-                for (row, size) in totals.numbers_from(next)?.rows() {
+                for (row, size) in (next..).zip(totals.read_numbers(next)?.rows()) {
                     // The root is shown whatever its size is.
                     let is_large = |size: &u64| *size >= ranking.least || row == 0;
                     let Some(size) = size.filter(is_large) else { continue };
                     if let Some(most) = limits.depth
-                        && depths.number(row)?.unwrap_or(0) > most.into()
+                        && depths.read_number(row)?.unwrap_or(0) > most.into()
                     {
                         continue;
                     }
@@ -268,16 +269,16 @@ impl<S: ReadAt> Snapshot<S> {
         for rows in linked {
             let mut next = rows.start;
             while next < rows.end {
-                let page = counts.numbers_from(next)?;
-                let here = page.rows().take_while(|(row, _)| *row < rows.end);
+                let page = counts.read_numbers(next)?;
+                let here = (next..rows.end).zip(page.rows());
                 next += page.values.len() as u64;
                 for (row, count) in here.filter(|&(_, count)| count != Some(1)) {
-                    if types.number(row)? == Some(FileType::Directory as u64) {
+                    if types.read_number(row)? == Some(FileType::Directory as u64) {
                         continue;
                     }
-                    let (inode, device) = (inodes.number(row)?, devices.number(row)?);
+                    let (inode, device) = (inodes.read_number(row)?, devices.read_number(row)?);
                     let Some(id) = device.zip(inode) else { continue };
-                    let allocated = sizes.number(row)?.unwrap_or(0);
+                    let allocated = sizes.read_number(row)?.unwrap_or(0);
                     names.push(LinkedName { id, row, count: count.unwrap_or(0), allocated });
                     if names.len() > MAX_LINKS {
                         return Ok(None);

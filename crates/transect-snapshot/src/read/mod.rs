@@ -6,7 +6,6 @@
 //! ```
 
 pub(crate) mod column;
-pub(crate) mod column_rows;
 mod common;
 pub(crate) mod decode;
 mod entries;
@@ -37,7 +36,7 @@ pub use transect_sys::ReadAt;
 
 pub(crate) use common::{CommonRows, advance_both};
 
-use column_rows::ColumnRows;
+use column::ColumnReader;
 use footer::Footer;
 
 /// A snapshot that is open for reading.
@@ -89,18 +88,18 @@ impl<S: ReadAt> Snapshot<S> {
     }
 
     /// Returns a reader of all rows.
-    pub fn rows(&self) -> RowReader<'_, S> {
+    pub fn rows(&self) -> RowReader<'_> {
         RowReader::new(&self.source, &self.footer.groups, 0, self.footer.rows)
     }
 
     /// Returns a reader of some rows: those of an entry, and of everything below it.
-    pub fn rows_of(&self, first: u64, rows: u64) -> RowReader<'_, S> {
+    pub fn rows_of(&self, first: u64, rows: u64) -> RowReader<'_> {
         let end = first.saturating_add(rows).min(self.footer.rows);
         RowReader::new(&self.source, &self.footer.groups, first, end)
     }
 
     /// Returns a reader of one column.
-    pub(crate) fn column(&self, column: Column) -> ColumnRows<'_, S> {
-        ColumnRows::new(&self.source, &self.footer.groups, column)
+    pub(crate) fn column(&self, column: Column) -> ColumnReader<'_> {
+        ColumnReader::new(&self.source, &self.footer.groups, column)
     }
 }

@@ -24,7 +24,7 @@ impl Window {
     /// Returns `length` bytes at an offset; fewer if `end` comes before.
     pub(super) fn get(
         &mut self,
-        source: &impl ReadAt,
+        source: &dyn ReadAt,
         offset: u64,
         length: u64,
         end: u64,
@@ -46,7 +46,7 @@ impl Window {
     /// Reads the description at an offset; `end` is that of the column, `is_checked` whether its pages have checksums.
     pub(super) fn header(
         &mut self,
-        source: &impl ReadAt,
+        source: &dyn ReadAt,
         offset: u64,
         end: u64,
         is_checked: bool,

@@ -1,7 +1,7 @@
 //! Reads rows in tree order, and checks that they are a tree.
 
 use std::cell::RefCell;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use transect::table::{Row, Table};
 use transect::{Attributes, FieldMask, FileType};
@@ -11,7 +11,7 @@ use crate::attribute_columns::for_attribute_columns;
 use crate::digest::Digest;
 use crate::schema::Column;
 
-use super::column::ColumnReader;
+use super::column::{ColumnReader, Numbers};
 use super::error::{ReadError, damaged};
 use super::footer::RowGroup;
 use super::words::unread_reason;
@@ -54,61 +54,20 @@ impl StoredTotals {
     }
 }
 
-/// The number of columns that are read for every row. Others are read when they are needed: what is skipped
-/// by its digest need not be decoded.
-const EAGER: usize = 5;
-
-/// The columns that are read, in the order of `RowReader::columns`.
-const READ: [Column; 26] = [
-    Column::Name,
-    Column::NameRaw,
-    Column::Depth,
-    Column::Type,
-    Column::Entries,
-    Column::Size,
-    Column::Allocated,
-    Column::Mtime,
-    Column::Mode,
-    Column::Uid,
-    Column::Gid,
-    Column::Nlink,
-    Column::Inode,
-    Column::Device,
-    Column::Attributes,
-    Column::ReparseTag,
-    Column::Files,
-    Column::Directories,
-    Column::TotalSize,
-    Column::TotalAllocated,
-    Column::Errors,
-    Column::Unread,
-    Column::Digest,
-    Column::Ctime,
-    Column::Btime,
-    Column::NewestMtime,
-];
-
-/// The position of each column in `READ`, and of the access time, which only some readers read.
-pub(super) const fn position(column: Column) -> usize {
-    let mut index = 0;
-    while index < READ.len() {
-        if READ[index] as usize == column as usize {
-            return index;
-        }
-        index += 1;
-    }
-    READ.len()
-}
+/// The columns that are read for every row. Others are read when they are needed: what is skipped by its digest need not
+/// be decoded.
+const EAGER: [Column; 5] =
+    [Column::Name, Column::NameRaw, Column::Depth, Column::Type, Column::Entries];
 
 /// Reads rows in tree order: a directory before its entries, siblings sorted by the bytes of their
 /// names.
-pub struct RowReader<'s, S> {
-    pub(super) source: &'s S,
+pub struct RowReader<'s> {
+    source: &'s dyn ReadAt,
     groups: &'s [RowGroup],
-    pub(super) columns: Vec<RefCell<ColumnReader>>,
+    /// In the order of [`COLUMNS`].
+    columns: Vec<RefCell<ColumnReader<'s>>>,
     /// The error of a column that was read when it was needed.
     error: RefCell<Option<ReadError>>,
-    group: usize,
     /// The current row; before the first one, that row.
     pub(super) row: u64,
     started: bool,
@@ -154,17 +113,19 @@ impl NameStack {
     }
 }
 
-impl<'s, S: ReadAt> RowReader<'s, S> {
+impl<'s> RowReader<'s> {
     /// Returns a reader of the rows from `first` to `end`.
-    pub(super) fn new(source: &'s S, groups: &'s [RowGroup], first: u64, end: u64) -> Self {
-        let reader = |&column: &Column| RefCell::new(ColumnReader::new(column));
-        let columns = READ.iter().chain(&[Column::Atime]).map(reader).collect();
+    pub(super) fn new(
+        source: &'s dyn ReadAt,
+        groups: &'s [RowGroup],
+        first: u64,
+        end: u64,
+    ) -> Self {
         Self {
             source,
             groups,
-            columns,
+            columns: all_columns(source, groups),
             error: RefCell::new(None),
-            group: usize::MAX,
             row: first,
             started: false,
             end,
@@ -179,20 +140,15 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
 
     /// Begins again with other rows. What was decompressed of their pages is used again.
     pub(crate) fn restart(&mut self, first: u64, end: u64) {
-        // Columns are read forwards.
-        if self.columns.iter_mut().any(|column| column.get_mut().page_begin() > first) {
-            self.group = usize::MAX;
-        }
         (self.row, self.end, self.boundary, self.started) = (first, end, first, false);
         self.names.truncate(0);
         self.open.clear();
     }
 
-    /// Gives the memory of decoded pages back. The attributes of the current row cannot be read any more.
+    /// Gives the memory of decoded pages back.
     pub(crate) fn release(&mut self) {
-        let columns = READ.iter().chain(&[Column::Atime]);
-        self.columns = columns.map(|&column| RefCell::new(ColumnReader::new(column))).collect();
-        (self.group, self.boundary) = (usize::MAX, self.row);
+        self.columns = all_columns(self.source, self.groups);
+        self.boundary = self.row;
     }
 
     /// Reads the next row, and returns whether there is one.
@@ -258,30 +214,15 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
         self.error.get_mut().take().map_or(Ok(()), Err)
     }
 
-    /// Begins the row group that has a row, unless it is the current one.
-    pub(super) fn enter_group(&mut self, row: u64) -> Result<(), ReadError> {
-        let groups = self.groups;
-        let holds = |group: &RowGroup| row >= group.first_row && row - group.first_row < group.rows;
-        if !groups.get(self.group).is_some_and(holds) {
-            self.group = groups.partition_point(|group| group.first_row + group.rows <= row);
-            let Some(group) = groups.get(self.group) else {
-                return damaged("a row is missing");
-            };
-            for (index, column) in self.columns.iter_mut().enumerate() {
-                let chunk = READ.get(index).copied().unwrap_or(Column::Atime) as usize;
-                column.get_mut().begin(&group.columns[chunk], group.first_row, group.rows);
-            }
-        }
-        Ok(())
+    pub(super) fn column(&mut self, column: Column) -> &mut ColumnReader<'s> {
+        self.columns[column as usize].get_mut()
     }
 
     fn load(&mut self, row: u64) -> Result<(), ReadError> {
-        self.enter_group(row)?;
         self.boundary = u64::MAX;
-        for column in &mut self.columns[..EAGER] {
-            let column = column.get_mut();
-            column.advance_to(row, self.source)?;
-            self.boundary = self.boundary.min(column.decoded_end());
+        for column in EAGER {
+            let end = self.column(column).page_of(row)?.page_end();
+            self.boundary = self.boundary.min(end);
         }
         Ok(())
     }
@@ -307,8 +248,9 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
         self.depth = depth;
         let number = self.number(Column::Type).unwrap_or(0) as usize;
         self.file_type = FileType::ALL.get(number).copied().unwrap_or_default();
+        const NAMES: RangeInclusive<usize> = Column::Name as usize..=Column::NameRaw as usize;
         // Only columns that are not read on demand are used here.
-        let [name, raw, ..] = &mut self.columns[..] else { unreachable!("BUG: no columns") };
+        let [name, raw] = &mut self.columns[NAMES] else { unreachable!("BUG: no columns") };
         let (names, raw) = (name.get_mut(), raw.get_mut().bytes(row));
         let name = raw.or_else(|| names.bytes(row)).unwrap_or_default();
         match raw.is_none() && depth > 0 && names.is_plain() {
@@ -339,14 +281,14 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
     fn with_column<T>(
         &self,
         column: Column,
-        get: impl FnOnce(&ColumnReader, u64) -> Option<T>,
+        get: impl FnOnce(&ColumnReader<'_>, u64) -> Option<T>,
     ) -> Option<T> {
-        let mut reader = self.columns[position(column)].borrow_mut();
-        if self.row >= reader.decoded_end() {
+        let mut reader = self.columns[column as usize].borrow_mut();
+        if !reader.has(self.row) {
             if self.error.borrow().is_some() {
                 return None;
             }
-            if let Err(error) = reader.advance_to(self.row, self.source) {
+            if let Err(error) = reader.page_of(self.row) {
                 *self.error.borrow_mut() = Some(error);
                 return None;
             }
@@ -354,33 +296,32 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
         get(&reader, self.row)
     }
 
-    /// Returns whether the next row can lie in another row group. Behind that, those before it cannot be read.
+    /// Returns whether the next row lies in other pages.
     pub(crate) fn ends_pages(&self) -> bool {
         self.row + 1 >= self.boundary
     }
 
-    /// Calls `each` with the numbers of some rows, none of them before those that were read of this column: a value
-    /// for each row, and whether the row has one; that is empty if all have.
+    /// Calls `each` with the numbers of some rows, page by page.
     pub(crate) fn numbers(
         &self,
         column: Column,
         rows: Range<u64>,
-        mut each: impl FnMut(&[u64], &[bool]),
+        mut each: impl FnMut(Numbers<'_>),
     ) -> Result<(), ReadError> {
-        let mut reader = self.columns[position(column)].borrow_mut();
+        let mut reader = self.columns[column as usize].borrow_mut();
         let mut row = rows.start;
         while row < rows.end {
-            if row >= reader.decoded_end() {
-                reader.advance_to(row, self.source)?;
-            }
-            let end = reader.page_end().min(rows.end);
-            let count = (end - row) as usize;
-            let (values, defined) = reader.numbers_from(row);
-            let Some(values) = values.get(..count) else {
+            let Numbers { values, defined } = reader.read_numbers(row)?;
+            let count = (rows.end - row).min(values.len() as u64);
+            if count == 0 {
                 return damaged("a column has no numbers");
-            };
-            each(values, defined.get(..count).unwrap_or_default());
-            row = end;
+            }
+            let some = count as usize;
+            each(Numbers {
+                values: &values[..some],
+                defined: defined.get(..some).unwrap_or_default(),
+            });
+            row += count;
         }
         Ok(())
     }
@@ -455,7 +396,7 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
 
     /// Returns the digest of a directory.
     pub fn digest(&self) -> Option<Digest> {
-        self.with_column(Column::Digest, ColumnReader::digest)
+        self.with_column(Column::Digest, |reader, row| reader.digest(row))
     }
 
     /// Returns why a directory was not read, or not completely: the word in JSON.
@@ -475,6 +416,14 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
     pub fn total_allocated(&self) -> Option<u64> {
         self.number(Column::TotalAllocated)
     }
+}
+
+fn all_columns<'s>(
+    source: &'s dyn ReadAt,
+    groups: &'s [RowGroup],
+) -> Vec<RefCell<ColumnReader<'s>>> {
+    let reader = |column| RefCell::new(ColumnReader::new(source, groups, column));
+    Column::ALL.iter().copied().map(reader).collect()
 }
 
 /// As [`check_name`], for a name below a root in a page of ASCII text without separators.

@@ -242,7 +242,7 @@ impl Baseline {
 
     /// Returns what shows that the current directory did not change; `devices` are pairs of stored and
     /// current numbers.
-    fn proof<S: ReadAt>(&self, rows: &RowReader<'_, S>, devices: &[(u64, u64)]) -> Option<Proof> {
+    fn proof(&self, rows: &RowReader<'_>, devices: &[(u64, u64)]) -> Option<Proof> {
         let stored = Proof::of(&rows.attributes_of(PROOF))?;
         let (_, current) = devices.iter().find(|(device, _)| *device == stored.device)?;
         let is_current = self.changes.as_ref().is_some_and(|(changes, device)| {

@@ -36,9 +36,9 @@ impl StoredAttributes {
             let mut values = Vec::with_capacity(rows);
             let mut reader = snapshot.column(column);
             while values.len() < rows {
-                let page = reader.numbers_from(values.len() as u64)?;
-                let known = attributes.known[values.len()..].iter_mut();
-                page.defined_rows(known, |known| *known |= field);
+                let page = reader.read_numbers(values.len() as u64)?;
+                let known = attributes.known[values.len()..].iter_mut().zip(page.rows());
+                known.filter(|(_, value)| value.is_some()).for_each(|(known, _)| *known |= field);
                 values.extend_from_slice(page.values);
             }
             attributes.columns.push(StoredColumn { field, set, values });

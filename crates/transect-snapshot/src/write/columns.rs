@@ -11,6 +11,7 @@ use crate::attribute_columns::for_attribute_columns;
 use crate::byte_values::ByteValues;
 use crate::digest::Digest;
 use crate::read::StoredTotals;
+use crate::read::column::Numbers;
 use crate::schema::{COLUMNS, Column, ColumnSpec, Layout, MAX_DIR_BYTES, Physical};
 
 use super::encodings::RepeatedBytes;
@@ -174,9 +175,9 @@ pub(crate) struct DirectoryValues<'r> {
 }
 
 impl PageColumns {
-    /// Sets the numbers of a column from a row on, as far as they are not null: a value for each row, and whether the row
-    /// has one; that is empty if all have.
-    pub(crate) fn numbers(&mut self, column: Column, first: usize, all: &[u64], defined: &[bool]) {
+    /// Sets the numbers of a column from a row on, as far as they are not null.
+    pub(crate) fn numbers(&mut self, column: Column, first: usize, numbers: &Numbers<'_>) {
+        let &Numbers { values: all, defined } = numbers;
         let ColumnValues { values: Values::Numbers(values), defined: of_rows } = self.of(column)
         else {
             unreachable!("BUG: another column gets numbers");

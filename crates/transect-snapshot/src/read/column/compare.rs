@@ -1,7 +1,5 @@
 //! Compares the values of a column in two files: by the bytes of their pages, or one by one.
 
-use transect_sys::ReadAt;
-
 use crate::byte_values::ByteValues;
 use crate::read::error::ReadError;
 use crate::read::page::PageHeader;
@@ -9,17 +7,16 @@ use crate::read::values::Values;
 
 use super::{ColumnReader, Page};
 
-impl ColumnReader {
+impl ColumnReader<'_> {
     /// Returns whether the pages of two rows have the same bytes, and the rows are at the same place in
     /// them; and how many rows both pages have from there on. Nothing is decompressed.
     pub(in crate::read) fn compare_page(
         &mut self,
-        (row, source): (u64, &impl ReadAt),
-        other: &mut Self,
-        (other_row, other_source): (u64, &impl ReadAt),
+        row: u64,
+        (other, other_row): (&mut ColumnReader<'_>, u64),
     ) -> Result<(bool, u64), ReadError> {
-        self.locate(row, source)?;
-        other.locate(other_row, other_source)?;
+        self.locate(row)?;
+        other.locate(other_row)?;
         let rows = (self.after - row).min(other.after - other_row);
         let (Page { header: a, begin }, Page { header: b, begin: other_begin }) =
             (self.current, other.current);
@@ -29,24 +26,17 @@ impl ColumnReader {
         };
         if row - self.first != other_row - other.first
             || facts(&a) != facts(&b)
-            || self.codec != other.codec
+            || self.chunk.codec != other.chunk.codec
         {
             return Ok((false, rows));
         }
-        let is_same = self.window.get(source, begin, a.compressed, self.end)?
-            == other.window.get(other_source, other_begin, b.compressed, other.end)?;
+        let is_same = self.window.get(self.source, begin, a.compressed, self.chunk.end)?
+            == other.window.get(other.source, other_begin, b.compressed, other.chunk.end)?;
         let has_dictionary = matches!(a.encoding, 2 | 8);
-        let is_same = is_same
-            && (!has_dictionary || self.has_same_dictionary(source, other, other_source)?);
-        Ok((is_same, rows))
+        Ok((is_same && (!has_dictionary || self.has_same_dictionary(other)?), rows))
     }
 
-    fn has_same_dictionary(
-        &mut self,
-        source: &impl ReadAt,
-        other: &Self,
-        other_source: &impl ReadAt,
-    ) -> Result<bool, ReadError> {
+    fn has_same_dictionary(&mut self, other: &ColumnReader<'_>) -> Result<bool, ReadError> {
         let (a, b) = match (self.dictionary_page, other.dictionary_page) {
             (Some(a), Some(b)) => (a, b),
             (None, None) => return Ok(true),
@@ -61,7 +51,7 @@ impl ColumnReader {
         }
         let is_same = a.header.compressed == b.header.compressed
             && a.header.size == b.header.size
-            && a.bytes(source)? == b.bytes(other_source)?;
+            && a.bytes(self.source)? == b.bytes(other.source)?;
         self.compared_dictionaries = Some((places, is_same));
         Ok(is_same)
     }
@@ -71,7 +61,7 @@ impl ColumnReader {
     pub(in crate::read) fn common_rows(
         &self,
         row: u64,
-        (other, other_row): (&Self, u64),
+        (other, other_row): (&ColumnReader<'_>, u64),
         most: u64,
     ) -> u64 {
         let (from, other_from) = ((row - self.first) as usize, (other_row - other.first) as usize);
@@ -95,7 +85,7 @@ impl ColumnReader {
     pub(in crate::read) fn mark_differing(
         &self,
         row: u64,
-        (other, other_row): (&Self, u64),
+        (other, other_row): (&ColumnReader<'_>, u64),
         marks: &mut [bool],
     ) {
         let (from, other_from) = ((row - self.first) as usize, (other_row - other.first) as usize);

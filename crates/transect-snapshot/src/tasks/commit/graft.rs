@@ -11,7 +11,7 @@ use transect::{FileType, SkipReason};
 use transect_sys::name_from_bytes;
 
 use super::part_set::PartSet;
-use super::parts::{PartFile, inconsistent, part_of};
+use super::parts::{inconsistent, part_of};
 use super::places::Place;
 use crate::read::rows::NameStack;
 use crate::read::{ReadError, RowReader};
@@ -20,7 +20,7 @@ use crate::tasks::{Item, StoredPath, TaskError, read_error};
 /// A part whose rows are being read.
 struct Frame<'c> {
     part: usize,
-    rows: RowReader<'c, PartFile>,
+    rows: RowReader<'c>,
     /// The depth of its root in the tree.
     base: usize,
     /// The name of its root in the tree, until that was the current row.
@@ -67,7 +67,7 @@ pub(super) struct Graft<'c> {
     /// The parts that are being read: each continues when the next one has ended.
     frames: Vec<Frame<'c>>,
     /// Readers of parts that were read before, the last one last: for the next of their roots.
-    closed: VecDeque<(usize, RowReader<'c, PartFile>)>,
+    closed: VecDeque<(usize, RowReader<'c>)>,
     /// The number of readers that keep decoded pages.
     open_parts: usize,
     /// The number of the current row in the tree, and of the next one.
@@ -218,7 +218,7 @@ impl<'c> Graft<'c> {
     }
 
     /// Returns a reader of some rows of a part.
-    fn reader(&mut self, part: usize, first: u64, count: u64) -> RowReader<'c, PartFile> {
+    fn reader(&mut self, part: usize, first: u64, count: u64) -> RowReader<'c> {
         let kept = self.closed.iter().position(|(closed, _)| *closed == part);
         match kept.and_then(|at| self.closed.remove(at)) {
             Some((_, mut rows)) => {
@@ -317,7 +317,7 @@ impl<'c> Graft<'c> {
     }
 
     /// Returns the current row of that part. Only its name is that in the part.
-    pub(super) fn rows(&self) -> &RowReader<'c, PartFile> {
+    pub(super) fn rows(&self) -> &RowReader<'c> {
         &self.frame().rows
     }
 

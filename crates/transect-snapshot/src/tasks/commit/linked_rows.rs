@@ -5,17 +5,17 @@ use std::collections::VecDeque;
 use transect::FileType;
 
 use super::part_set::PartSet;
-use super::parts::{OpenPart, PartFile};
+use super::parts::OpenPart;
 use crate::read::ReadError;
-use crate::read::column_rows::ColumnRows;
+use crate::read::column::ColumnReader;
 use crate::schema::Column;
 use crate::tasks::{TaskError, read_error};
 
 /// Such names in one part.
 struct LinkedRows<'c> {
     part: &'c OpenPart,
-    types: ColumnRows<'c, PartFile>,
-    counts: ColumnRows<'c, PartFile>,
+    types: ColumnReader<'c>,
+    counts: ColumnReader<'c>,
     /// Those among some rows: from `first` to `end`.
     found: Vec<u64>,
     first: u64,
@@ -32,7 +32,6 @@ impl<'c> LinkedRows<'c> {
     /// Returns the first such row from a row on.
     fn next(&mut self, mut row: u64) -> Result<Option<u64>, ReadError> {
         if row < self.first {
-            // Columns are read forwards.
             *self = Self::of(self.part);
         }
         loop {
@@ -60,13 +59,10 @@ impl<'c> LinkedRows<'c> {
             return Ok(false);
         }
         self.found.clear();
-        let types = self.types.numbers_from(*row)?;
-        let counts = self.counts.numbers_from(*row)?;
+        let types = self.types.read_numbers(*row)?;
+        let counts = self.counts.read_numbers(*row)?;
         (self.first, self.end) = (*row, *row);
-        for ((row, file_type), (_, count)) in types.rows().zip(counts.rows()) {
-            if row >= end {
-                break;
-            }
+        for (row, (file_type, count)) in (*row..end).zip(types.rows().zip(counts.rows())) {
             if file_type != Some(FileType::Directory as u64) && count != Some(1) {
                 self.found.push(row);
             }

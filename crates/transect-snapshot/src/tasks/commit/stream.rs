@@ -100,19 +100,17 @@ impl<'c> RowStream<'c> {
         let stored = ATTRIBUTES.iter().filter(|(field, ..)| self.fields.contains(*field));
         for &(_, column, _) in stored {
             let mut index = first;
-            rows.numbers(column, of_part.clone(), |values, defined| {
-                columns.numbers(column, index, values, defined);
-                index += values.len();
+            rows.numbers(column, of_part.clone(), |numbers| {
+                columns.numbers(column, index, &numbers);
+                index += numbers.values.len();
             })
             .map_err(failed)?;
         }
         let mut of_rows = directories.iter();
-        rows.numbers(Column::Nlink, of_part, |values, defined| {
-            let defined = defined.iter().copied().chain(std::iter::repeat(true));
+        rows.numbers(Column::Nlink, of_part, |numbers| {
             // Without an early exit, many rows are checked at once.
-            for ((&count, is_known), &is_directory) in values.iter().zip(defined).zip(&mut of_rows)
-            {
-                columns.is_linked |= !is_directory & !(is_known & (count == 1));
+            for (count, &is_directory) in numbers.rows().zip(&mut of_rows) {
+                columns.is_linked |= !is_directory & (count != Some(1));
             }
         })
         .map_err(failed)
