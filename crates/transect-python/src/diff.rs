@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyString};
 use transect::{Cancel, FieldMask, ScanOptions};
 use transect_snapshot::{
     Diff as EngineDiff, DiffOptions, Growth as EngineGrowth, LiveTree, Metadata, ReadError,
-    Snapshot,
+    Snapshot, Tree,
 };
 use transect_sys::name_from_bytes;
 
@@ -162,6 +162,13 @@ impl Side {
         }
     }
 
+    fn tree(&self) -> Tree<'_> {
+        match self {
+            Self::Stored(_, snapshot) => snapshot.as_ref().into(),
+            Self::Live(tree) => tree.as_ref().into(),
+        }
+    }
+
     fn path(&self) -> Option<&Path> {
         match self {
             Self::Stored(path, _) => Some(path),
@@ -171,14 +178,7 @@ impl Side {
 }
 
 fn compare(a: &Side, b: &Side, options: &DiffOptions) -> Result<EngineDiff, Failure> {
-    use transect_snapshot::diff;
-    let found = match (a, b) {
-        (Side::Stored(_, a), Side::Stored(_, b)) => diff(a.as_ref(), b.as_ref(), options),
-        (Side::Stored(_, a), Side::Live(b)) => diff(a.as_ref(), b.as_ref(), options),
-        (Side::Live(a), Side::Stored(_, b)) => diff(a.as_ref(), b.as_ref(), options),
-        (Side::Live(a), Side::Live(b)) => diff(a.as_ref(), b.as_ref(), options),
-    };
-    found.map_err(|error| {
+    transect_snapshot::diff(a.tree(), b.tree(), options).map_err(|error| {
         let path = a.path().or(b.path()).unwrap_or(Path::new("")).to_owned();
         match (a.path(), b.path()) {
             (Some(_), Some(_)) => Failure::Snapshots(

@@ -44,5 +44,5 @@ pub use since::{
     Baseline, BaselineRoot, Changes, SinceHandle, SinceLevel, SinceReader, generation_of,
 };
 pub use stored_error::StoredError;
-pub use tree::{LiveTree, TableRows, Tree, TreeRows};
+pub use tree::{LiveTree, Tree};
 pub use write::{WriteError, write};

@@ -1,243 +1,14 @@
 //! Trees that a diff reads in tree order: snapshots, and tables of trees just read.
 
 use std::collections::HashMap;
-use std::hash::Hash;
 
 use transect::table::{Row, Table, TreeOrder, UnreadReason};
 use transect::{Attributes, FieldMask, FileType};
 
 use crate::digest::Digest;
 use crate::metadata::{FileSystem, Metadata};
+use crate::read::footer::Footer;
 use crate::read::{CommonRows, ReadAt, ReadError, RowReader, Snapshot, StoredTotals, advance_both};
-
-/// A tree that a diff can read.
-pub trait Tree {
-    /// Identifies an entry.
-    type Position: Copy + Eq + Hash;
-    /// Reads entries.
-    type Rows<'t>: TreeRows<Position = Self::Position>
-    where
-        Self: 't;
-
-    /// Returns a reader of all entries.
-    fn rows(&self) -> Self::Rows<'_>;
-
-    /// Returns a reader of an entry, and of everything below it.
-    fn rows_of(&self, at: Self::Position) -> Self::Rows<'_>;
-
-    /// Makes a reader one of another entry, and of everything below it.
-    fn restart<'t>(&'t self, rows: &mut Self::Rows<'t>, at: Self::Position) {
-        *rows = self.rows_of(at);
-    }
-
-    /// Returns the number of roots, as far as it matters: 0, 1 or more.
-    ///
-    /// # Errors
-    /// The tree cannot be read.
-    fn roots(&self) -> Result<usize, ReadError>;
-
-    /// Returns the file systems of the roots.
-    fn file_systems(&self) -> &[FileSystem];
-}
-
-/// Entries in tree order: a directory before its entries, siblings sorted by the bytes of their names.
-pub trait TreeRows {
-    /// Identifies an entry.
-    type Position;
-
-    /// Goes to the next entry, and returns whether there is one.
-    ///
-    /// # Errors
-    /// The tree cannot be read.
-    fn advance(&mut self) -> Result<bool, ReadError>;
-
-    /// Goes to the next entry that is not below the current one.
-    ///
-    /// # Errors
-    /// The tree cannot be read.
-    fn advance_past(&mut self) -> Result<bool, ReadError>;
-
-    /// Goes to the next entries of two readers whose current entries have the same name: to those in them if
-    /// they are directories and are entered. Entries in which nothing differs may be skipped. Returns which
-    /// readers have one.
-    ///
-    /// # Errors
-    /// A tree cannot be read.
-    #[doc(hidden)]
-    fn advance_both<B: TreeRows>(
-        &mut self,
-        other: &mut B,
-        _: &mut CommonRows,
-        enters: bool,
-    ) -> Result<(bool, bool), ReadError>
-    where
-        Self: Sized,
-    {
-        advance_each(self, other, enters)
-    }
-
-    /// As [`TreeRows::advance_both`], as the second reader beside that of a snapshot.
-    ///
-    /// # Errors
-    /// A tree cannot be read.
-    #[doc(hidden)]
-    fn advance_beside(
-        &mut self,
-        first: &mut RowReader<'_>,
-        _: &mut CommonRows,
-        enters: bool,
-    ) -> Result<(bool, bool), ReadError>
-    where
-        Self: Sized,
-    {
-        advance_each(first, self, enters)
-    }
-
-    /// Returns which entry this is.
-    fn position(&self) -> Self::Position;
-
-    /// Returns the number of steps from the root.
-    fn depth(&self) -> u32;
-
-    /// Returns the name; of a root, its path.
-    fn name(&self) -> &[u8];
-
-    /// Returns the type.
-    fn file_type(&self) -> FileType;
-
-    /// Returns the attributes.
-    fn attributes(&self) -> Attributes {
-        self.attributes_of(FieldMask::all())
-    }
-
-    /// Returns some of the attributes.
-    fn attributes_of(&self, fields: FieldMask) -> Attributes;
-
-    /// Returns the totals of a directory.
-    fn totals(&self) -> Option<StoredTotals>;
-
-    /// Returns the allocated bytes in and below a directory; 0 for anything else.
-    fn total_allocated(&self) -> u64;
-
-    /// Returns the digest of a directory, if there is one.
-    fn digest(&self) -> Option<Digest>;
-
-    /// Returns why a directory was not read, or not completely.
-    fn unread(&self) -> Option<&str>;
-}
-
-/// Goes to the next entry of each reader.
-fn advance_each(
-    a: &mut impl TreeRows,
-    b: &mut impl TreeRows,
-    enters: bool,
-) -> Result<(bool, bool), ReadError> {
-    match enters {
-        true => Ok((a.advance()?, b.advance()?)),
-        false => Ok((a.advance_past()?, b.advance_past()?)),
-    }
-}
-
-impl<S: ReadAt> Tree for Snapshot<S> {
-    type Position = (u64, u64);
-    type Rows<'t>
-        = RowReader<'t>
-    where
-        Self: 't;
-
-    fn rows(&self) -> RowReader<'_> {
-        Self::rows(self)
-    }
-
-    fn rows_of(&self, (row, rows): (u64, u64)) -> RowReader<'_> {
-        Self::rows_of(self, row, rows)
-    }
-
-    fn restart<'t>(&'t self, rows: &mut RowReader<'t>, (row, count): (u64, u64)) {
-        rows.restart(row, row.saturating_add(count).min(self.len()));
-    }
-
-    fn roots(&self) -> Result<usize, ReadError> {
-        let mut rows = Self::rows(self);
-        let mut roots = 0;
-        let mut more = rows.advance()?;
-        while more && roots < 2 {
-            roots += 1;
-            more = rows.advance_past()?;
-        }
-        Ok(roots)
-    }
-
-    fn file_systems(&self) -> &[FileSystem] {
-        &self.metadata().file_systems
-    }
-}
-
-impl TreeRows for RowReader<'_> {
-    type Position = (u64, u64);
-
-    fn advance(&mut self) -> Result<bool, ReadError> {
-        Self::advance(self)
-    }
-
-    fn advance_past(&mut self) -> Result<bool, ReadError> {
-        Self::advance_past(self)
-    }
-
-    fn advance_both<B: TreeRows>(
-        &mut self,
-        other: &mut B,
-        common: &mut CommonRows,
-        enters: bool,
-    ) -> Result<(bool, bool), ReadError> {
-        other.advance_beside(self, common, enters)
-    }
-
-    fn advance_beside(
-        &mut self,
-        first: &mut RowReader<'_>,
-        common: &mut CommonRows,
-        enters: bool,
-    ) -> Result<(bool, bool), ReadError> {
-        advance_both(first, self, common, enters)
-    }
-
-    fn position(&self) -> (u64, u64) {
-        (self.row(), self.entries())
-    }
-
-    fn depth(&self) -> u32 {
-        Self::depth(self)
-    }
-
-    fn name(&self) -> &[u8] {
-        Self::name(self)
-    }
-
-    fn file_type(&self) -> FileType {
-        Self::file_type(self)
-    }
-
-    fn attributes_of(&self, fields: FieldMask) -> Attributes {
-        Self::attributes_of(self, fields)
-    }
-
-    fn totals(&self) -> Option<StoredTotals> {
-        Self::totals(self)
-    }
-
-    fn total_allocated(&self) -> u64 {
-        Self::total_allocated(self).unwrap_or(0)
-    }
-
-    fn digest(&self) -> Option<Digest> {
-        Self::digest(self)
-    }
-
-    fn unread(&self) -> Option<&str> {
-        Self::unread(self)
-    }
-}
 
 /// A tree that was just read.
 #[derive(Debug)]
@@ -263,89 +34,187 @@ impl LiveTree {
     }
 }
 
-impl Tree for LiveTree {
-    type Position = Row;
-    type Rows<'t> = TableRows<'t>;
+/// A tree that a diff can read: a [`Snapshot`] or a [`LiveTree`].
+#[derive(Clone, Copy)]
+pub struct Tree<'t>(Kind<'t>);
 
-    fn rows(&self) -> TableRows<'_> {
-        TableRows(self.table.in_tree_order())
-    }
+#[derive(Clone, Copy)]
+enum Kind<'t> {
+    Stored(&'t dyn ReadAt, &'t Footer),
+    Live(&'t LiveTree),
+}
 
-    fn rows_of(&self, at: Row) -> TableRows<'_> {
-        TableRows(self.table.in_tree_order_from(vec![at]))
-    }
-
-    fn roots(&self) -> Result<usize, ReadError> {
-        Ok(self.table.roots().len().min(2))
-    }
-
-    fn file_systems(&self) -> &[FileSystem] {
-        &self.metadata.file_systems
+impl<'t, S: ReadAt> From<&'t Snapshot<S>> for Tree<'t> {
+    fn from(snapshot: &'t Snapshot<S>) -> Self {
+        Self(Kind::Stored(&snapshot.source, &snapshot.footer))
     }
 }
 
-/// The entries of a table in tree order.
-#[derive(Debug)]
-pub struct TableRows<'t>(TreeOrder<'t>);
-
-impl TableRows<'_> {
-    fn table(&self) -> &Table {
-        self.0.table()
-    }
-
-    fn row(&self) -> Row {
-        self.0.row()
+impl<'t> From<&'t LiveTree> for Tree<'t> {
+    fn from(tree: &'t LiveTree) -> Self {
+        Self(Kind::Live(tree))
     }
 }
 
-impl TreeRows for TableRows<'_> {
-    type Position = Row;
-
-    fn advance(&mut self) -> Result<bool, ReadError> {
-        Ok(self.0.advance(true))
+impl<'t> Tree<'t> {
+    /// Returns a reader of all entries.
+    pub(crate) fn rows(self) -> TreeRows<'t> {
+        match self.0 {
+            Kind::Stored(source, footer) => {
+                TreeRows::Stored(RowReader::new(source, &footer.groups, 0, footer.rows))
+            }
+            Kind::Live(tree) => TreeRows::Live(tree.table.in_tree_order()),
+        }
     }
 
-    fn advance_past(&mut self) -> Result<bool, ReadError> {
-        Ok(self.0.advance(false))
+    /// Returns a reader of an entry, and of everything below it.
+    pub(crate) fn rows_of(self, at: Position) -> TreeRows<'t> {
+        let mut rows = self.rows();
+        rows.restart(at);
+        rows
     }
 
-    fn position(&self) -> Row {
-        self.row()
+    /// Returns whether there is exactly one root.
+    pub(crate) fn has_one_root(self) -> Result<bool, ReadError> {
+        let mut rows = self.rows();
+        Ok(rows.advance(true)? && !rows.advance(false)?)
     }
 
-    fn depth(&self) -> u32 {
-        self.0.depth() as u32
+    /// Returns the file systems of the roots.
+    pub(crate) fn file_systems(self) -> &'t [FileSystem] {
+        match self.0 {
+            Kind::Stored(_, footer) => &footer.metadata.file_systems,
+            Kind::Live(tree) => &tree.metadata.file_systems,
+        }
+    }
+}
+
+/// Identifies an entry of a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Position {
+    /// Its row, and the number of rows with those below it.
+    Stored(u64, u64),
+    Live(Row),
+}
+
+/// Entries in tree order: a directory before its entries, siblings sorted by the bytes of their names.
+pub(crate) enum TreeRows<'t> {
+    Stored(RowReader<'t>),
+    Live(TreeOrder<'t>),
+}
+
+impl TreeRows<'_> {
+    /// Begins again with another entry, and everything below it.
+    pub(crate) fn restart(&mut self, at: Position) {
+        match (self, at) {
+            (Self::Stored(rows), Position::Stored(row, count)) => {
+                rows.restart(row, row.saturating_add(count));
+            }
+            (Self::Live(rows), Position::Live(row)) => {
+                *rows = rows.table().in_tree_order_from(vec![row]);
+            }
+            _ => unreachable!("BUG: an entry of another tree"),
+        }
     }
 
-    fn name(&self) -> &[u8] {
-        self.table().name(self.row()).as_encoded_bytes()
+    /// Goes to the next entry, and returns whether there is one. Unless it `enters`, skips everything below the current
+    /// one.
+    pub(crate) fn advance(&mut self, enters: bool) -> Result<bool, ReadError> {
+        match self {
+            Self::Stored(rows) => rows.advance_to_next(enters),
+            Self::Live(rows) => Ok(rows.advance(enters)),
+        }
     }
 
-    fn file_type(&self) -> FileType {
-        self.table().file_type(self.row())
+    /// Goes to the next entries of two readers whose current entries have the same name: to those in them if
+    /// they are directories and are entered. Entries in which nothing differs may be skipped. Returns which
+    /// readers have one.
+    pub(crate) fn advance_both(
+        &mut self,
+        other: &mut TreeRows<'_>,
+        common: &mut CommonRows,
+        enters: bool,
+    ) -> Result<(bool, bool), ReadError> {
+        match (self, other) {
+            (Self::Stored(a), TreeRows::Stored(b)) => advance_both(a, b, common, enters),
+            (a, b) => Ok((a.advance(enters)?, b.advance(enters)?)),
+        }
     }
 
-    fn attributes_of(&self, fields: FieldMask) -> Attributes {
-        let mut attributes = self.table().attributes(self.row());
-        attributes.retain(fields);
-        attributes
+    /// Returns which entry this is.
+    pub(crate) fn position(&self) -> Position {
+        match self {
+            Self::Stored(rows) => Position::Stored(rows.row(), rows.entries()),
+            Self::Live(rows) => Position::Live(rows.row()),
+        }
     }
 
-    fn totals(&self) -> Option<StoredTotals> {
-        let is_directory = self.file_type() == FileType::Directory;
-        is_directory.then(|| StoredTotals::of(self.table(), self.row()))
+    /// Returns the number of steps from the root, or from the first entry.
+    pub(crate) fn depth(&self) -> u32 {
+        match self {
+            Self::Stored(rows) => rows.depth(),
+            Self::Live(rows) => rows.depth() as u32,
+        }
     }
 
-    fn total_allocated(&self) -> u64 {
-        self.totals().map_or(0, |totals| totals.allocated)
+    /// Returns the name; of a root, its path.
+    pub(crate) fn name(&self) -> &[u8] {
+        match self {
+            Self::Stored(rows) => rows.name(),
+            Self::Live(rows) => rows.table().name(rows.row()).as_encoded_bytes(),
+        }
     }
 
-    fn digest(&self) -> Option<Digest> {
-        None
+    pub(crate) fn file_type(&self) -> FileType {
+        match self {
+            Self::Stored(rows) => rows.file_type(),
+            Self::Live(rows) => rows.table().file_type(rows.row()),
+        }
     }
 
-    fn unread(&self) -> Option<&str> {
-        self.table().unread_reason(self.row()).map(UnreadReason::as_str)
+    /// Returns some of the attributes.
+    pub(crate) fn attributes_of(&self, fields: FieldMask) -> Attributes {
+        match self {
+            Self::Stored(rows) => rows.attributes_of(fields),
+            Self::Live(rows) => {
+                let mut attributes = rows.table().attributes(rows.row());
+                attributes.retain(fields);
+                attributes
+            }
+        }
+    }
+
+    /// Returns the totals of a directory.
+    pub(crate) fn totals(&self) -> Option<StoredTotals> {
+        match self {
+            Self::Stored(rows) => rows.totals(),
+            Self::Live(rows) => (self.file_type() == FileType::Directory)
+                .then(|| StoredTotals::of(rows.table(), rows.row())),
+        }
+    }
+
+    /// Returns the allocated bytes in and below a directory; 0 for anything else.
+    pub(crate) fn total_allocated(&self) -> u64 {
+        match self {
+            Self::Stored(rows) => rows.total_allocated().unwrap_or(0),
+            Self::Live(_) => self.totals().map_or(0, |totals| totals.allocated),
+        }
+    }
+
+    /// Returns the digest of a directory, if it is stored.
+    pub(crate) fn digest(&self) -> Option<Digest> {
+        match self {
+            Self::Stored(rows) => rows.digest(),
+            Self::Live(_) => None,
+        }
+    }
+
+    /// Returns why a directory was not read, or not completely.
+    pub(crate) fn unread(&self) -> Option<&'static str> {
+        match self {
+            Self::Stored(rows) => rows.unread(),
+            Self::Live(rows) => rows.table().unread_reason(rows.row()).map(UnreadReason::as_str),
+        }
     }
 }
 

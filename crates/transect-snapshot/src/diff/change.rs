@@ -33,12 +33,12 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub(super) fn of(rows: &impl TreeRows) -> Self {
-        Self { attributes: rows.attributes(), totals: rows.totals() }
+    pub(super) fn of(rows: &TreeRows<'_>) -> Self {
+        Self { attributes: rows.attributes_of(FieldMask::all()), totals: rows.totals() }
     }
 
     /// As [`Facts::of`], for an entry that has the `same` attributes as another one.
-    pub(super) fn of_second(rows: &impl TreeRows, other: &impl TreeRows, same: FieldMask) -> Self {
+    pub(super) fn of_second(rows: &TreeRows<'_>, other: &TreeRows<'_>, same: FieldMask) -> Self {
         let mut attributes = rows.attributes_of(!same);
         attributes.set_from(&other.attributes_of(same));
         Self { attributes, totals: rows.totals() }

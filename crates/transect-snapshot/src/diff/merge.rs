@@ -2,14 +2,13 @@
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashSet};
-use std::hash::Hash;
 use std::path::{MAIN_SEPARATOR, is_separator};
 
 use transect::{FieldMask, FileType};
 
 use crate::digest::COMPARED;
 use crate::read::{CommonRows, ReadError};
-use crate::tree::TreeRows;
+use crate::tree::{Position, TreeRows};
 
 use super::change::{Change, ChangeKind, Diff, DiffOptions, Facts, Growth};
 use super::compare::changed_fields;
@@ -38,16 +37,16 @@ struct Place<'p> {
 
 /// An entry of one tree only.
 #[derive(Clone, Debug)]
-pub(super) struct Lone<P> {
+pub(super) struct Lone {
     pub(super) path: Vec<u8>,
     pub(super) facts: Facts,
-    pub(super) at: P,
+    pub(super) at: Position,
     /// The number of entries below it that have moved.
     pub(super) moved_entries: u64,
 }
 
-impl<P> Lone<P> {
-    fn of(rows: &impl TreeRows<Position = P>, directory: &[u8]) -> Self {
+impl Lone {
+    fn of(rows: &TreeRows<'_>, directory: &[u8]) -> Self {
         let (path, facts, at) = (join(directory, rows.name()), Facts::of(rows), rows.position());
         Self { path, facts, at, moved_entries: 0 }
     }
@@ -70,15 +69,15 @@ struct Level {
 }
 
 /// Collects changes.
-pub(super) struct Merger<P, Q> {
+pub(super) struct Merger {
     options: DiffOptions,
     uses_digests: bool,
     diff: Diff,
     growth: BinaryHeap<GrowthRank>,
-    pub(super) removed: Vec<Lone<P>>,
-    pub(super) added: Vec<Lone<Q>>,
+    pub(super) removed: Vec<Lone>,
+    pub(super) added: Vec<Lone>,
     /// Entries that have moved, by their positions in both trees.
-    pub(super) moved: (HashSet<P>, HashSet<Q>),
+    pub(super) moved: (HashSet<Position>, HashSet<Position>),
 }
 
 /// A directory, ordered by its difference; the smallest is on top of the heap.
@@ -122,7 +121,7 @@ fn append(path: &mut Vec<u8>, name: &[u8]) {
     path.extend_from_slice(name);
 }
 
-impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
+impl Merger {
     pub(super) fn new(options: DiffOptions, uses_digests: bool) -> Self {
         Self {
             options,
@@ -146,19 +145,15 @@ impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
     }
 
     /// Merges the entries of two readers.
-    pub(super) fn merge<A, B>(
+    pub(super) fn merge(
         &mut self,
-        mut a: A,
-        mut b: B,
+        mut a: TreeRows<'_>,
+        mut b: TreeRows<'_>,
         pair: Pair<'_>,
-    ) -> Result<(), ReadError>
-    where
-        A: TreeRows<Position = P>,
-        B: TreeRows<Position = Q>,
-    {
+    ) -> Result<(), ReadError> {
         let mut paths = Paths::default();
         let mut common = CommonRows::new(COMPARED - self.options.ignored);
-        let (mut has_a, mut has_b) = (a.advance()?, b.advance()?);
+        let (mut has_a, mut has_b) = (a.advance(true)?, b.advance(true)?);
         let base_a = if has_a { a.depth() } else { 0 };
         let base_b = if has_b { b.depth() } else { 0 };
         while has_a || has_b {
@@ -181,28 +176,27 @@ impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
                 Ordering::Less => {
                     self.leave(&mut paths, level_a);
                     self.only_in_a(&a, &paths);
-                    has_a = a.advance_past()?;
+                    has_a = a.advance(false)?;
                 }
                 Ordering::Greater => {
                     self.leave(&mut paths, level_b);
                     self.only_in_b(&b, &paths);
-                    has_b = b.advance_past()?;
+                    has_b = b.advance(false)?;
                 }
                 Ordering::Equal => {
                     self.leave(&mut paths, level_a);
                     if level_a > 0 && self.is_moved(&a, &b) {
                         self.only_in_a(&a, &paths);
                         self.only_in_b(&b, &paths);
-                        (has_a, has_b) = (a.advance_past()?, b.advance_past()?);
+                        (has_a, has_b) = (a.advance(false)?, b.advance(false)?);
                         continue;
                     }
                     let place = Place { pair, level: level_a, same: common.same() };
                     let enters = self.compare(&a, &b, place, &mut paths);
-                    (has_a, has_b) = match (pair, enters) {
-                        (Pair::Whole { .. }, _) => a.advance_both(&mut b, &mut common, enters)?,
+                    (has_a, has_b) = match pair {
+                        Pair::Whole { .. } => a.advance_both(&mut b, &mut common, enters)?,
                         // Entries may have moved from here or to here although nothing else differs.
-                        (_, true) => (a.advance()?, b.advance()?),
-                        (_, false) => (a.advance_past()?, b.advance_past()?),
+                        Pair::Moved(..) => (a.advance(enters)?, b.advance(enters)?),
                     };
                 }
             }
@@ -211,7 +205,7 @@ impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
         Ok(())
     }
 
-    fn is_moved(&self, a: &impl TreeRows<Position = P>, b: &impl TreeRows<Position = Q>) -> bool {
+    fn is_moved(&self, a: &TreeRows<'_>, b: &TreeRows<'_>) -> bool {
         let (moved_a, moved_b) = &self.moved;
         !moved_a.is_empty() && (moved_a.contains(&a.position()) || moved_b.contains(&b.position()))
     }
@@ -243,7 +237,7 @@ impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
         }
     }
 
-    fn only_in_a(&mut self, a: &impl TreeRows<Position = P>, paths: &Paths) {
+    fn only_in_a(&mut self, a: &TreeRows<'_>, paths: &Paths) {
         // What could not be read may still exist.
         let is_unread = paths.levels.last().is_some_and(|level| level.unread.1);
         if !is_unread && !self.moved.0.contains(&a.position()) {
@@ -251,7 +245,7 @@ impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
         }
     }
 
-    fn only_in_b(&mut self, b: &impl TreeRows<Position = Q>, paths: &Paths) {
+    fn only_in_b(&mut self, b: &TreeRows<'_>, paths: &Paths) {
         let is_unread = paths.levels.last().is_some_and(|level| level.unread.0);
         if !is_unread && !self.moved.1.contains(&b.position()) {
             self.added.push(Lone::of(b, &paths.b));
@@ -261,8 +255,8 @@ impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
     /// Compares two entries of one name. Returns whether what is below them is to be compared, too.
     fn compare(
         &mut self,
-        a: &impl TreeRows,
-        b: &impl TreeRows,
+        a: &TreeRows<'_>,
+        b: &TreeRows<'_>,
         Place { pair, level, same }: Place<'_>,
         paths: &mut Paths,
     ) -> bool {

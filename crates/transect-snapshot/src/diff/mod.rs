@@ -29,14 +29,18 @@ use moves::MoveFinder;
 ///
 /// # Errors
 /// A snapshot cannot be read, or is damaged.
-pub fn diff<A: Tree, B: Tree>(a: &A, b: &B, options: &DiffOptions) -> Result<Diff, ReadError> {
+pub fn diff<'t>(
+    a: impl Into<Tree<'t>>,
+    b: impl Into<Tree<'t>>,
+    options: &DiffOptions,
+) -> Result<Diff, ReadError> {
+    let (a, b) = (a.into(), b.into());
     // Trees of one root each are compared whatever the roots are called.
-    let pairs_roots = a.roots()? == 1 && b.roots()? == 1;
+    let pairs_roots = a.has_one_root()? && b.has_one_root()?;
     // Digests cover which attributes are known, so those of trees with other attributes differ.
     let mut merger = Merger::new(*options, !options.verify);
     merger.merge(a.rows(), b.rows(), Pair::Whole { pairs_roots })?;
     let devices = device_map(a.file_systems(), b.file_systems());
-    let finder = MoveFinder::new(a, b, devices);
-    finder.find(&mut merger)?;
+    MoveFinder { a, b, devices }.find(&mut merger)?;
     Ok(merger.finish())
 }

@@ -4,21 +4,21 @@
 //! entries must also have the same type and the same time of creation; where that is not stored, the same
 //! time of change and size, or for a directory the same digest or time of change.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use transect::{Attributes, FieldMask, FileId, FileType};
 
 use crate::digest::Digest;
 use crate::read::ReadError;
-use crate::tree::{Tree, TreeRows};
+use crate::tree::{Position, Tree, TreeRows};
 
 use super::change::{Change, ChangeKind, Facts};
 use super::compare::changed_fields;
 use super::merge::{Lone, Merger, Pair, join};
 
 /// An entry of the second tree that may have moved there.
-struct Candidate<Q> {
-    at: Q,
+struct Candidate {
+    at: Position,
     identity: Identity,
 }
 
@@ -65,35 +65,25 @@ impl Identity {
 }
 
 /// A pair of entries that are one.
-struct Move<P, Q> {
+struct Move {
     from: Vec<u8>,
     before: Facts,
-    a: P,
-    b: Q,
+    a: Position,
+    b: Position,
 }
-
-/// The moves of one round.
-type Moves<A, B> = Vec<Move<<A as Tree>::Position, <B as Tree>::Position>>;
 
 /// Finds moves.
-pub(super) struct MoveFinder<'t, A, B> {
-    a: &'t A,
-    b: &'t B,
+pub(super) struct MoveFinder<'t> {
+    pub(super) a: Tree<'t>,
+    pub(super) b: Tree<'t>,
     /// Which device of the first tree is which of the second.
-    devices: HashMap<u64, u64>,
+    pub(super) devices: HashMap<u64, u64>,
 }
 
-impl<'t, A: Tree, B: Tree> MoveFinder<'t, A, B> {
-    pub(super) fn new(a: &'t A, b: &'t B, devices: HashMap<u64, u64>) -> Self {
-        Self { a, b, devices }
-    }
-
+impl MoveFinder<'_> {
     /// Finds moves among what was removed and added, and compares what is in directories that moved, until
     /// nothing more is found.
-    pub(super) fn find(
-        &self,
-        merger: &mut Merger<A::Position, B::Position>,
-    ) -> Result<(), ReadError> {
+    pub(super) fn find(&self, merger: &mut Merger) -> Result<(), ReadError> {
         loop {
             if merger.removed.is_empty() || merger.added.is_empty() {
                 return Ok(());
@@ -102,19 +92,14 @@ impl<'t, A: Tree, B: Tree> MoveFinder<'t, A, B> {
             if moves.is_empty() {
                 return Ok(());
             }
-            let mut by_target: HashMap<B::Position, Move<A::Position, B::Position>> =
-                moves.into_iter().map(|it| (it.b, it)).collect();
-            self.report(merger, &mut by_target)?;
+            self.report(merger, moves)?;
             self.forget_moved(merger)?;
         }
     }
 
     /// Returns pairs of entries below what was removed and added.
-    fn find_once(
-        &self,
-        merger: &mut Merger<A::Position, B::Position>,
-    ) -> Result<Moves<A, B>, ReadError> {
-        let mut candidates: HashMap<FileId, Candidate<B::Position>> = HashMap::new();
+    fn find_once(&self, merger: &mut Merger) -> Result<Vec<Move>, ReadError> {
+        let mut candidates: HashMap<FileId, Candidate> = HashMap::new();
         let mut offer = |at, attributes: &Attributes, digest| {
             if let Some(id) = attributes.file_id() {
                 let identity = Identity::of(attributes, digest);
@@ -128,15 +113,15 @@ impl<'t, A: Tree, B: Tree> MoveFinder<'t, A, B> {
                 continue;
             }
             let rows = below(self.b, &mut reader, lone.at);
-            let mut more = rows.advance()?;
+            let mut more = rows.advance(true)?;
             while more {
                 let at = rows.position();
                 if merger.moved.1.contains(&at) {
-                    more = rows.advance_past()?;
+                    more = rows.advance(false)?;
                     continue;
                 }
                 offer(at, &rows.attributes_of(IDENTITY), rows.digest());
-                more = rows.advance()?;
+                more = rows.advance(true)?;
             }
         }
         let mut moves = Vec::new();
@@ -153,25 +138,25 @@ impl<'t, A: Tree, B: Tree> MoveFinder<'t, A, B> {
             }
             let rows = below(self.a, &mut reader, lone.at);
             let mut path = PathTracker::new(&lone.path);
-            let mut more = rows.advance()?;
+            let mut more = rows.advance(true)?;
             while more {
                 let at = rows.position();
                 if merger.moved.0.contains(&at) {
-                    more = rows.advance_past()?;
+                    more = rows.advance(false)?;
                     continue;
                 }
                 path.enter(rows.depth(), rows.name());
                 let attributes = rows.attributes_of(IDENTITY);
                 let found = self.take(&attributes, rows.digest(), &mut candidates);
                 let Some(target) = found else {
-                    more = rows.advance()?;
+                    more = rows.advance(true)?;
                     continue;
                 };
                 merger.moved.0.insert(at);
                 merger.moved.1.insert(target);
                 let from = path.path().to_vec();
                 moves.push(Move { from, before: Facts::of(rows), a: at, b: target });
-                more = rows.advance_past()?;
+                more = rows.advance(false)?;
             }
         }
         Ok(moves)
@@ -181,8 +166,8 @@ impl<'t, A: Tree, B: Tree> MoveFinder<'t, A, B> {
         &self,
         attributes: &Attributes,
         digest: Option<Digest>,
-        candidates: &mut HashMap<FileId, Candidate<B::Position>>,
-    ) -> Option<B::Position> {
+        candidates: &mut HashMap<FileId, Candidate>,
+    ) -> Option<Position> {
         let mut id = attributes.file_id()?;
         id.device = self.devices.get(&id.device).copied().unwrap_or(id.device);
         let identity = Identity::of(attributes, digest);
@@ -193,14 +178,11 @@ impl<'t, A: Tree, B: Tree> MoveFinder<'t, A, B> {
     }
 
     /// Reports moves, whose targets are found below what was added; compares directories.
-    fn report(
-        &self,
-        merger: &mut Merger<A::Position, B::Position>,
-        moves: &mut HashMap<B::Position, Move<A::Position, B::Position>>,
-    ) -> Result<(), ReadError> {
+    fn report(&self, merger: &mut Merger, moves: Vec<Move>) -> Result<(), ReadError> {
+        let mut moves: HashMap<Position, Move> = moves.into_iter().map(|it| (it.b, it)).collect();
         let mut directories = Vec::new();
         let mut changes = Vec::new();
-        let mut add = |found: Move<A::Position, B::Position>, after: Facts, to: &[u8]| {
+        let mut add = |found: Move, after: Facts, to: &[u8]| {
             let fields = changed_fields(&found.before.attributes, &after.attributes);
             if after.attributes.file_type() == FileType::Directory {
                 directories.push((found.a, found.b, found.from.clone(), to.to_vec()));
@@ -226,14 +208,14 @@ impl<'t, A: Tree, B: Tree> MoveFinder<'t, A, B> {
             }
             let rows = below(self.b, &mut reader, lone.at);
             let mut path = PathTracker::new(&lone.path);
-            let mut more = rows.advance()?;
+            let mut more = rows.advance(true)?;
             while more {
                 path.enter(rows.depth(), rows.name());
                 // Below a directory that moved, other entries may have moved in.
                 if let Some(found) = moves.remove(&rows.position()) {
                     add(found, Facts::of(rows), path.path());
                 }
-                more = rows.advance()?;
+                more = rows.advance(true)?;
             }
         }
         changes.into_iter().for_each(|change| merger.push_rename(change));
@@ -246,54 +228,52 @@ impl<'t, A: Tree, B: Tree> MoveFinder<'t, A, B> {
 
     /// Drops what moved from the lists of what was removed and added, and counts what moved below the
     /// others.
-    fn forget_moved(&self, merger: &mut Merger<A::Position, B::Position>) -> Result<(), ReadError> {
+    fn forget_moved(&self, merger: &mut Merger) -> Result<(), ReadError> {
         let (moved_a, moved_b) = &merger.moved;
         merger.removed.retain(|lone| !moved_a.contains(&lone.at));
         merger.added.retain(|lone| !moved_b.contains(&lone.at));
         let mut reader = None;
         for lone in &mut merger.removed {
-            count_moved(self.a, &mut reader, lone, |at| moved_a.contains(at))?;
+            count_moved(self.a, &mut reader, lone, moved_a)?;
         }
         let mut reader = None;
         for lone in &mut merger.added {
-            count_moved(self.b, &mut reader, lone, |at| moved_b.contains(at))?;
+            count_moved(self.b, &mut reader, lone, moved_b)?;
         }
         Ok(())
     }
 }
 
 /// Returns a reader of an entry and everything below it: the same one each time, where there is one.
-fn below<'r, 't, T: Tree>(
-    tree: &'t T,
-    reader: &'r mut Option<T::Rows<'t>>,
-    at: T::Position,
-) -> &'r mut T::Rows<'t> {
-    if let Some(rows) = reader {
-        tree.restart(rows, at);
-    }
-    reader.get_or_insert_with(|| tree.rows_of(at))
+fn below<'r, 't>(
+    tree: Tree<'t>,
+    reader: &'r mut Option<TreeRows<'t>>,
+    at: Position,
+) -> &'r mut TreeRows<'t> {
+    let rows = reader.get_or_insert_with(|| tree.rows());
+    rows.restart(at);
+    rows
 }
 
 /// Counts the entries below one that have moved.
-fn count_moved<'t, T: Tree>(
-    tree: &'t T,
-    reader: &mut Option<T::Rows<'t>>,
-    lone: &mut Lone<T::Position>,
-    is_moved: impl Fn(&T::Position) -> bool,
+fn count_moved<'t>(
+    tree: Tree<'t>,
+    reader: &mut Option<TreeRows<'t>>,
+    lone: &mut Lone,
+    moved: &HashSet<Position>,
 ) -> Result<(), ReadError> {
     lone.moved_entries = 0;
     if !lone.is_directory() {
         return Ok(());
     }
     let rows = below(tree, reader, lone.at);
-    let mut more = rows.advance()?;
+    let mut more = rows.advance(true)?;
     while more {
-        if is_moved(&rows.position()) {
+        let is_moved = moved.contains(&rows.position());
+        if is_moved {
             lone.moved_entries += rows.totals().map_or(1, |totals| totals.entries);
-            more = rows.advance_past()?;
-        } else {
-            more = rows.advance()?;
         }
+        more = rows.advance(!is_moved)?;
     }
     Ok(())
 }

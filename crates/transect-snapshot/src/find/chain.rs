@@ -39,8 +39,7 @@ impl<'s> Chain<'s> {
 
     /// Reads the next row, or the one behind everything below the current one.
     fn advance(&mut self, past: bool) -> Result<(), ReadError> {
-        let has_row = if past { self.rows.advance_past()? } else { self.rows.advance()? };
-        if !has_row {
+        if !self.rows.advance_to_next(!past)? {
             return damaged("a row is missing");
         }
         while self.open.pop_if(|&mut (end, _)| end <= self.rows.row()).is_some() {}

@@ -32,7 +32,7 @@ const OF_DIRECTORIES: [Column; 2] = [Column::TotalAllocated, Column::Unread];
 
 /// What is known of the rows where two readers are, and of those that follow.
 #[derive(Debug)]
-pub struct CommonRows {
+pub(crate) struct CommonRows {
     /// The attributes that make rows differ.
     compared: FieldMask,
     /// The attributes whose pages have the same bytes.

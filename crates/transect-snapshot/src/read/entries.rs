@@ -28,10 +28,7 @@ impl StoredRows for Entries<'_> {
     type Error = ReadError;
 
     fn advance(&mut self, enters: bool) -> Result<bool, ReadError> {
-        let is_there = match enters {
-            true => self.rows.advance()?,
-            false => self.rows.advance_past()?,
-        };
+        let is_there = self.rows.advance_to_next(enters)?;
         if is_there {
             self.name = name_from_bytes(self.rows.name().to_vec());
         }

@@ -60,7 +60,7 @@ pub(crate) struct RowGroup {
 pub(crate) struct Footer {
     pub(crate) rows: u64,
     pub(crate) groups: Vec<RowGroup>,
-    pub(super) metadata: Metadata,
+    pub(crate) metadata: Metadata,
     /// Where the index of names lies, as the file claims: offset and end, in front of the description.
     pub(crate) name_index: Option<(u64, u64)>,
     /// The rows among which are all files that may have several names; unknown in files of earlier versions.

@@ -115,7 +115,7 @@ impl NameStack {
 
 impl<'s> RowReader<'s> {
     /// Returns a reader of the rows from `first` to `end`.
-    pub(super) fn new(
+    pub(crate) fn new(
         source: &'s dyn ReadAt,
         groups: &'s [RowGroup],
         first: u64,
@@ -156,7 +156,7 @@ impl<'s> RowReader<'s> {
     /// # Errors
     /// The file cannot be read, or is damaged.
     pub fn advance(&mut self) -> Result<bool, ReadError> {
-        self.go_to(self.next_row(true))
+        self.advance_to_next(true)
     }
 
     /// Skips everything below the current row, and reads the row behind it.
@@ -164,7 +164,12 @@ impl<'s> RowReader<'s> {
     /// # Errors
     /// The file cannot be read, or is damaged.
     pub fn advance_past(&mut self) -> Result<bool, ReadError> {
-        self.go_to(self.next_row(false))
+        self.advance_to_next(false)
+    }
+
+    /// Reads the next row, and returns whether there is one. Unless it `enters`, skips everything below the current one.
+    pub(crate) fn advance_to_next(&mut self, enters: bool) -> Result<bool, ReadError> {
+        self.go_to(self.next_row(enters))
     }
 
     /// Returns the row behind the current one; behind everything below that if it is not entered.

@@ -268,7 +268,13 @@ fn mutate(root: &mut Node, mutation: &Mutation, next: &mut u64) {
     }
 }
 
-fn assert_applies(a: &impl Tree, b: &impl Tree, before: &Entries, after: &Entries, verify: bool) {
+fn assert_applies<'t>(
+    a: impl Into<Tree<'t>>,
+    b: impl Into<Tree<'t>>,
+    before: &Entries,
+    after: &Entries,
+    verify: bool,
+) {
     let mut options = DiffOptions::default();
     options.verify = verify;
     let found = diff(a, b, &options).expect("two trees");

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use transect::{Cancel, FieldMask, Progress, ScanOptions};
-use transect_snapshot::{Diff, DiffOptions, LiveTree, Metadata, ReadError, Snapshot, diff};
+use transect_snapshot::{Diff, DiffOptions, LiveTree, Metadata, ReadError, Snapshot, Tree, diff};
 
 use crate::args::{ProgressArgs, image_reader};
 use crate::commands::snapshot::{self, Since};
@@ -49,6 +49,13 @@ impl Side {
         match self {
             Self::Stored(snapshot) => snapshot.metadata(),
             Self::Live(tree, _) => tree.metadata(),
+        }
+    }
+
+    fn tree(&self) -> Tree<'_> {
+        match self {
+            Self::Stored(snapshot) => snapshot.as_ref().into(),
+            Self::Live(tree, _) => tree.as_ref().into(),
         }
     }
 
@@ -111,12 +118,7 @@ impl Sides {
     }
 
     pub(crate) fn compare(&self, options: &DiffOptions) -> Result<Diff, CliError> {
-        let found = match (&self.before, &self.after) {
-            (Side::Stored(a), Side::Stored(b)) => diff(a.as_ref(), b.as_ref(), options),
-            (Side::Stored(a), Side::Live(b, _)) => diff(a.as_ref(), b.as_ref(), options),
-            (Side::Live(a, _), Side::Stored(b)) => diff(a.as_ref(), b.as_ref(), options),
-            (Side::Live(a, _), Side::Live(b, _)) => diff(a.as_ref(), b.as_ref(), options),
-        };
+        let found = diff(self.before.tree(), self.after.tree(), options);
         found.map_err(|error| self.cannot_compare(&error))
     }
 

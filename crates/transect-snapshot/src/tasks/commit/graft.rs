@@ -146,8 +146,7 @@ impl<'c> Graft<'c> {
         while let Some(frame) = self.frames.last_mut() {
             let part = frame.part;
             let failed = |error: ReadError| read_error(&self.set.parts[part].path, error);
-            let more = if enters { frame.rows.advance() } else { frame.rows.advance_past() };
-            if !more.map_err(failed)? {
+            if !frame.rows.advance_to_next(enters).map_err(failed)? {
                 self.pending = Pending::End;
                 return Ok(Step::Part);
             }
