@@ -45,4 +45,4 @@ pub use since::{
 };
 pub use stored_error::StoredError;
 pub use tree::{LiveTree, Tree};
-pub use write::{WriteError, write};
+pub use write::write;

@@ -253,6 +253,12 @@ impl fmt::Display for TaskError {
 
 impl std::error::Error for TaskError {}
 
+impl From<io::Error> for TaskError {
+    fn from(error: io::Error) -> Self {
+        Self::Write(PathBuf::new(), error)
+    }
+}
+
 fn read_error(path: &Path, error: impl Into<ReadError>) -> TaskError {
     TaskError::Read(path.to_owned(), error.into())
 }

@@ -23,7 +23,6 @@ use super::{Item, MANIFEST_NAME, Part, RESULT_SCHEMA, StoredPath, Task, TaskErro
 use super::{file_name, read_error};
 use crate::metadata::{Metadata, Scope};
 use crate::read::Snapshot;
-use crate::write::WriteError;
 
 /// The message of errors about directories whose task was given up.
 const GIVEN_UP: &str = "its task was given up";
@@ -130,7 +129,7 @@ impl Task {
         };
         let name = file_name(&self.id);
         let path = folder.join(&name);
-        let is_new = publish(folder, &name, |out| Ok(crate::write(table, &metadata, cancel, out)?));
+        let is_new = publish(folder, &name, |out| crate::write(table, &metadata, cancel, out));
         match is_new {
             Ok(true) => Ok(self.result(table.len(), &metadata, false)),
             Ok(false) => self.adopt(&path),
@@ -344,13 +343,4 @@ pub fn check_folder(folder: &Path) -> Result<(), TaskError> {
 fn random_salt() -> String {
     let random = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", random(), random())
-}
-
-impl From<WriteError> for TaskError {
-    fn from(error: WriteError) -> Self {
-        match error {
-            WriteError::Cancelled => Self::Cancelled,
-            error => Self::Write(PathBuf::new(), error.into()),
-        }
-    }
 }

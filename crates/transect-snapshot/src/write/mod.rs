@@ -11,7 +11,6 @@ mod column;
 mod columns;
 mod dictionary;
 mod encodings;
-mod error;
 mod file;
 mod footer;
 mod name_index;
@@ -20,7 +19,7 @@ mod page;
 mod parallel;
 mod thrift;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::ops::Range;
 
 use transect::Cancel;
@@ -30,8 +29,6 @@ use crate::linked_blocks::{self, LINKED_BLOCK_ROWS};
 use crate::metadata::Metadata;
 use crate::schema::PAGE_ROWS;
 use crate::scratch::ScratchSpace;
-
-pub use error::WriteError;
 
 pub(crate) use columns::{DirectoryValues, PageColumns, ParentPaths, RowValues};
 pub(crate) use parallel::PageSource;
@@ -56,7 +53,7 @@ pub fn write(
     metadata: &Metadata,
     cancel: &Cancel,
     out: &mut dyn Write,
-) -> Result<(), WriteError> {
+) -> io::Result<()> {
     write_on(threads(), table, metadata, cancel, out)
 }
 
@@ -71,21 +68,21 @@ fn write_on(
     metadata: &Metadata,
     cancel: &Cancel,
     out: &mut dyn Write,
-) -> Result<(), WriteError> {
+) -> io::Result<()> {
     if cancel.is_cancelled() {
-        return Err(WriteError::Cancelled);
+        return Err(interrupted());
     }
     let outline = &Outline::of(table, threads);
     let source = PageSource {
         rows: outline.rows.len(),
-        next: Ok::<_, WriteError>,
+        next: Ok::<_, io::Error>,
         build: |rows, columns: &mut PageColumns| columns::build(table, outline, rows, columns),
     };
     write_pages(source, threads, metadata, cancel, &ScratchSpace::MEMORY, out)
 }
 
 /// Writes rows as a snapshot. What is needed again at the end is kept in `space`.
-pub(crate) fn write_pages<P: Send, E: From<WriteError>>(
+pub(crate) fn write_pages<P: Send, E: From<io::Error>>(
     source: PageSource<
         impl FnMut(Range<usize>) -> Result<P, E>,
         impl Fn(P, &mut PageColumns) + Sync,
@@ -97,7 +94,7 @@ pub(crate) fn write_pages<P: Send, E: From<WriteError>>(
     out: &mut dyn Write,
 ) -> Result<(), E> {
     let rows = source.rows;
-    let mut file = FileWriter::new(out, space).map_err(WriteError::Output)?;
+    let mut file = FileWriter::new(out, space)?;
     let mut names = parallel::is_indexed(rows).then(|| NameIndexWriter::new(rows, space));
     let mut linked = Vec::with_capacity(rows.div_ceil(PAGE_ROWS));
     parallel::encode(source, threads, cancel, |group| {
@@ -108,11 +105,16 @@ pub(crate) fn write_pages<P: Send, E: From<WriteError>>(
         file.append(group.rows, group.columns)
     })?;
     if let Some(names) = names {
-        file.append_name_index(names).map_err(WriteError::Output)?;
+        file.append_name_index(names)?;
     }
-    let json = serde_json::to_string(metadata).map_err(|error| WriteError::Encode(error.into()))?;
+    let json = serde_json::to_string(metadata).map_err(io::Error::from)?;
     let linked = linked_blocks::text(rows as u64, &linked);
-    Ok(file.finish(&json, &linked).map_err(WriteError::Output)?)
+    Ok(file.finish(&json, &linked)?)
+}
+
+/// Returns the error of a writer that was cancelled.
+fn interrupted() -> io::Error {
+    io::Error::other("interrupted")
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use crate::schema::{COLUMNS, GROUP_ROWS, PAGE_ROWS};
 use super::column::{ColumnEncoder, ColumnPage};
 use super::columns::PageColumns;
 use super::dictionary::{self, DictionaryPages, IndexedPage};
-use super::error::WriteError;
+use super::interrupted;
 use super::name_index;
 use super::page::DataPage;
 
@@ -83,7 +83,7 @@ pub(super) struct EncodedGroup {
 }
 
 /// Encodes all rows on `threads` threads, and calls `append` with each row group, in order.
-pub(super) fn encode<P: Send, E: From<WriteError>>(
+pub(super) fn encode<P: Send, E: From<io::Error>>(
     source: PageSource<
         impl FnMut(Range<usize>) -> Result<P, E>,
         impl Fn(P, &mut PageColumns) + Sync,
@@ -103,7 +103,7 @@ pub(super) fn encode<P: Send, E: From<WriteError>>(
             let run = move || work(rows, build, queue, &done);
             match std::thread::Builder::new().spawn_scoped(scope, run) {
                 Ok(_) => {}
-                Err(error) if number == 0 => return Err(WriteError::Encode(error).into()),
+                Err(error) if number == 0 => return Err(error.into()),
                 // The system has no more; those that run are enough.
                 Err(_) => break,
             }
@@ -116,7 +116,7 @@ pub(super) fn encode<P: Send, E: From<WriteError>>(
         let ahead = 2 + threads.div_ceil(GROUP_PAGES);
         loop {
             if cancel.is_cancelled() {
-                return Err(WriteError::Cancelled.into());
+                return Err(interrupted().into());
             }
             while groups.running < threads * PAGES_EACH && groups.can_give(ahead) {
                 groups.give(&mut next)?;
@@ -125,11 +125,11 @@ pub(super) fn encode<P: Send, E: From<WriteError>>(
                 return Ok(());
             }
             match results.recv().expect("BUG: the threads have ended") {
-                Ok(done) => groups.take(done.map_err(WriteError::Encode)?),
+                Ok(done) => groups.take(done?),
                 Err(panic) => resume_unwind(panic),
             }
             while let Some(group) = groups.pop() {
-                append(group).map_err(WriteError::Output)?;
+                append(group)?;
             }
         }
     })

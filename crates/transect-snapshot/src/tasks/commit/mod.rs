@@ -185,5 +185,6 @@ impl Outlined<'_> {
             build: |page, columns: &mut PageColumns| *columns = page,
         };
         write::write_pages(source, resources.threads, metadata, cancel, &resources.space, out)
+            .map_err(|error| if cancel.is_cancelled() { TaskError::Cancelled } else { error })
     }
 }
