@@ -40,10 +40,8 @@ pub(crate) struct ColumnChunk {
     pub(super) begin: u64,
     pub(super) end: u64,
     pub(super) codec: Codec,
-    /// Whether its pages and their bounds have checksums.
+    /// Whether its pages have checksums.
     pub(super) is_checked: bool,
-    /// Where the bounds of its pages are, as the file claims: offset and end, in front of the description.
-    pub(super) bounds: Option<(u64, u64)>,
 }
 
 /// Where a row group and its columns are in the file.
@@ -89,8 +87,7 @@ impl SchemaElement {
     }
 }
 
-/// A row group as the file describes it: for each column the codec, the size, and the offsets of its
-/// dictionary, its data and the bounds of its pages.
+/// A row group as the file describes it: for each column the codec, the size, and the offsets of its dictionary and its data.
 #[derive(Default)]
 struct RawGroup {
     rows: u64,
@@ -104,8 +101,6 @@ struct RawColumn {
     size: u64,
     data: u64,
     dictionary: Option<u64>,
-    bounds: Option<u64>,
-    bounds_length: u64,
 }
 
 /// Returns whether a file begins or ends like a Parquet file.
@@ -276,11 +271,9 @@ fn check_column(
     // Some writers store 0 for a column without dictionary.
     let dictionary = column.dictionary.filter(|&offset| offset > 0);
     let begin = dictionary.map_or(column.data, |dictionary| dictionary.min(column.data));
-    let bounds = column.bounds.and_then(|at| Some((at, at.checked_add(column.bounds_length)?)));
-    let bounds = bounds.filter(|&(_, bounds_end)| bounds_end <= end);
     match begin.checked_add(column.size) {
         Some(chunk_end) if column.values == rows && chunk_end <= end => {
-            Ok(ColumnChunk { begin, end: chunk_end, codec, is_checked, bounds })
+            Ok(ColumnChunk { begin, end: chunk_end, codec, is_checked })
         }
         _ => damaged("a column lies outside of the file"),
     }
@@ -342,8 +335,6 @@ fn column_chunk(thrift: &mut Thrift<'_>) -> Result<RawColumn, ReadError> {
                 }
                 Ok(true)
             })?,
-            6 => column.bounds = Some(thrift.size()?),
-            7 => column.bounds_length = thrift.size()?,
             _ => return Ok(false),
         }
         Ok(true)

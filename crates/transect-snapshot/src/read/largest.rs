@@ -2,13 +2,11 @@
 //! needed are read, and names only where they are shown.
 //!
 //! ```text
-//! bounds of pages ─► pages with large directories ─► their totals ─► the least size that is shown
-//!                 ─► rows of that size or more: a tree, as a directory is as large as those in it
-//! link counts     ─► names of files with several ─► bytes that these directories share
+//! totals      ─► the least size that is shown
+//!             ─► rows of that size or more: a tree, as a directory is as large as those in it
+//! link counts ─► names of files with several ─► bytes that these directories share
 //! ```
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use transect::FileType;
@@ -19,8 +17,6 @@ use crate::schema::Column;
 
 use super::Snapshot;
 use super::error::ReadError;
-use super::footer::RowGroup;
-use super::page_bounds::greatest;
 use super::rows::StoredTotals;
 use super::words::unread_reason;
 
@@ -108,63 +104,6 @@ struct Candidate {
     size: u64,
 }
 
-/// The candidates so far.
-struct Ranking {
-    count: usize,
-    /// The largest sizes, up to the count.
-    largest: BinaryHeap<Reverse<u64>>,
-    /// What is smaller is not among the largest.
-    least: u64,
-    found: Vec<Candidate>,
-}
-
-impl Ranking {
-    /// Returns a ranking without candidates; `bounds` are the greatest sizes of all pages.
-    fn new(limits: &LargestLimits, bounds: &[Vec<Option<u64>>]) -> Self {
-        let count = limits.count.max(1);
-        let mut least = limits.min_size.max(1);
-        let mut bounds: Vec<u64> = bounds.iter().flatten().copied().flatten().collect();
-        // Each page has a directory of its greatest size, but it may be too deep.
-        if limits.depth.is_none() && bounds.len() >= count {
-            let (_, &mut size, _) = bounds.select_nth_unstable_by(count - 1, |a, b| b.cmp(a));
-            least = least.max(size);
-        }
-        Self { count, largest: BinaryHeap::new(), least, found: Vec::new() }
-    }
-
-    /// Adds a candidate that is large enough. Returns false if they are too many.
-    fn add(&mut self, candidate: Candidate) -> bool {
-        self.largest.push(Reverse(candidate.size));
-        self.found.push(candidate);
-        if self.largest.len() > self.count {
-            self.largest.pop();
-        }
-        if self.largest.len() == self.count {
-            self.least = self.least.max(self.largest.peek().map_or(0, |&Reverse(size)| size));
-        }
-        if self.found.len() <= self.most_found().saturating_mul(2) {
-            return true;
-        }
-        self.drop_small();
-        self.found.len() <= self.most_found()
-    }
-
-    fn most_found(&self) -> usize {
-        self.count.saturating_add(MAX_EQUAL)
-    }
-
-    fn drop_small(&mut self) {
-        self.found.retain(|it| it.size >= self.least || it.row == 0);
-    }
-
-    /// Returns the candidates; `None` if they are too many, or the root is not among them.
-    fn finish(mut self) -> Option<Vec<Candidate>> {
-        self.drop_small();
-        let has_root = self.found.first().is_some_and(|first| first.row == 0);
-        (has_root && self.found.len() <= self.most_found()).then_some(self.found)
-    }
-}
-
 impl<S: ReadAt> Snapshot<S> {
     /// Returns the largest directories, as many as the limits admit and all others that are as large as the
     /// least of these. The root is always among them.
@@ -221,38 +160,36 @@ impl<S: ReadAt> Snapshot<S> {
     ) -> Result<Option<Vec<Candidate>>, ReadError> {
         let mut totals = self.column(measure.column());
         let mut depths = self.column(Column::Depth);
-        let bound =
-            |group: &RowGroup| greatest(&self.source, &group.columns[measure.column() as usize]);
-        let bounds = self.footer.groups.iter().map(bound).collect::<Result<Vec<_>, _>>()?;
-        let mut ranking = Ranking::new(limits, &bounds);
-        for (group, bounds) in self.footer.groups.iter().zip(&bounds) {
-            let (mut next, mut bounds) = (group.first_row, bounds.iter());
-            while next < group.first_row + group.rows {
-                totals.locate(next)?;
-                let end = totals.page_end();
-                // A page without bounds has anything.
-                let bound = bounds.next().copied().unwrap_or(Some(u64::MAX));
-                if next > 0 && bound.is_none_or(|bound| bound < ranking.least) {
-                    next = end;
+        let count = limits.count.max(1);
+        let mut least = limits.min_size.max(1);
+        let mut found: Vec<Candidate> = Vec::new();
+        let mut next = 0;
+        while next < self.len() {
+            let page = totals.read_numbers(next)?;
+            for (row, size) in (next..).zip(page.rows()) {
+                // The root is shown whatever its size is.
+                let is_large = |size: &u64| *size >= least || row == 0;
+                let Some(size) = size.filter(is_large) else { continue };
+                if let Some(most) = limits.depth
+                    && depths.read_number(row)?.unwrap_or(0) > most.into()
+                {
                     continue;
                 }
-                for (row, size) in (next..).zip(totals.read_numbers(next)?.rows()) {
-                    // The root is shown whatever its size is.
-                    let is_large = |size: &u64| *size >= ranking.least || row == 0;
-                    let Some(size) = size.filter(is_large) else { continue };
-                    if let Some(most) = limits.depth
-                        && depths.read_number(row)?.unwrap_or(0) > most.into()
-                    {
-                        continue;
-                    }
-                    if !ranking.add(Candidate { row, size }) {
-                        return Ok(None);
-                    }
-                }
-                next = end;
+                found.push(Candidate { row, size });
+            }
+            next += page.values.len() as u64;
+            if found.len() >= count {
+                let mut sizes: Vec<u64> = found.iter().map(|it| it.size).collect();
+                let (_, &mut size, _) = sizes.select_nth_unstable_by(count - 1, |a, b| b.cmp(a));
+                least = least.max(size);
+                found.retain(|it| it.size >= least || it.row == 0);
+            }
+            if found.len() > count.saturating_add(MAX_EQUAL) {
+                return Ok(None);
             }
         }
-        Ok(ranking.finish())
+        let has_root = found.first().is_some_and(|first| first.row == 0);
+        Ok(has_root.then_some(found))
     }
 
     /// Returns the files with several names, sorted by id; `None` if they are too many, or their names have

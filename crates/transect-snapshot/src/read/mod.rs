@@ -14,7 +14,6 @@ pub(crate) mod footer;
 mod import;
 mod largest;
 mod page;
-mod page_bounds;
 pub(crate) mod rows;
 pub(crate) mod thrift;
 mod values;

@@ -107,15 +107,6 @@ impl<'b> Thrift<'b> {
         (0..length).try_for_each(|_| element(self))
     }
 
-    /// Reads a list of booleans, which have a byte each: 1 is true.
-    pub(crate) fn bools(&mut self) -> Result<Vec<bool>, ReadError> {
-        let (kind, length) = self.list()?;
-        match kind {
-            1 | 2 => (0..length).map(|_| Ok(self.byte()? == 1)).collect(),
-            _ => damaged("a list of something else"),
-        }
-    }
-
     /// Reads a structure: calls `field` with the number and the type of each field. It returns
     /// whether it read the field; others are skipped.
     pub(crate) fn fields(
