@@ -28,6 +28,7 @@ mod stored_error;
 mod stored_path;
 pub mod tasks;
 mod tree;
+mod workers;
 mod write;
 
 pub use diff::{

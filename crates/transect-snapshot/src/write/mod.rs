@@ -70,7 +70,7 @@ fn write_on(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     if cancel.is_cancelled() {
-        return Err(interrupted());
+        return Err(parallel::interrupted());
     }
     let outline = &Outline::of(table, threads);
     let source = PageSource {
@@ -110,11 +110,6 @@ pub(crate) fn write_pages<P: Send, E: From<io::Error>>(
     let json = serde_json::to_string(metadata).map_err(io::Error::from)?;
     let linked = linked_blocks::text(rows as u64, &linked);
     Ok(file.finish(&json, &linked)?)
-}
-
-/// Returns the error of a writer that was cancelled.
-fn interrupted() -> io::Error {
-    io::Error::other("interrupted")
 }
 
 #[cfg(test)]

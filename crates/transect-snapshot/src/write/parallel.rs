@@ -6,21 +6,18 @@
 //!            └─► tasks of few groups at a time                             ┘
 //! ```
 
-use std::any::Any;
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Mutex, PoisonError, mpsc};
 
 use transect::Cancel;
 
 use crate::schema::{COLUMNS, GROUP_ROWS, PAGE_ROWS};
+use crate::workers::{self, Workers};
 
 use super::column::{ColumnEncoder, ColumnPage};
 use super::columns::PageColumns;
 use super::dictionary::{self, DictionaryPages, IndexedPage};
-use super::interrupted;
 use super::name_index;
 use super::page::DataPage;
 
@@ -63,9 +60,6 @@ pub(super) struct PageFindings {
     pub(super) is_linked: bool,
 }
 
-/// What a thread returns: a panic is continued by the main thread.
-type Outcome = Result<io::Result<Done>, Box<dyn Any + Send>>;
-
 /// A row group of which some pages are encoded.
 struct OpenGroup {
     rows: usize,
@@ -94,24 +88,15 @@ pub(super) fn encode<P: Send, E: From<io::Error>>(
 ) -> Result<(), E> {
     let PageSource { rows, mut next, build } = source;
     let threads = threads.min(rows.div_ceil(PAGE_ROWS));
-    let (tasks, queue) = mpsc::channel();
-    let queue = Mutex::new(queue);
-    let (done, results) = mpsc::channel();
-    std::thread::scope(|scope| {
-        for number in 0..threads {
-            let (queue, done, build) = (&queue, done.clone(), &build);
-            let run = move || work(rows, build, queue, &done);
-            match std::thread::Builder::new().spawn_scoped(scope, run) {
-                Ok(_) => {}
-                Err(error) if number == 0 => return Err(error.into()),
-                // The system has no more; those that run are enough.
-                Err(_) => break,
-            }
-        }
-        drop(done);
-        // Dropped at the return, also early: then the threads end.
+    let worker = || {
+        let (is_indexed, columns) = (is_indexed(rows), PageColumns::new());
+        let mut worker = Worker { is_indexed, columns, encoder: None };
+        let build = &build;
+        move |task| worker.run(task, build)
+    };
+    workers::run(threads, worker, |workers| {
         let mut groups =
-            Groups { tasks, rows, open: VecDeque::new(), first: 0, given: 0, running: 0 };
+            Groups { workers, rows, open: VecDeque::new(), first: 0, given: 0, running: 0 };
         // Enough groups that no thread waits for the last pages of one.
         let ahead = 2 + threads.div_ceil(GROUP_PAGES);
         loop {
@@ -124,38 +109,22 @@ pub(super) fn encode<P: Send, E: From<io::Error>>(
             if groups.open.is_empty() {
                 return Ok(());
             }
-            match results.recv().expect("BUG: the threads have ended") {
-                Ok(done) => groups.take(done?),
-                Err(panic) => resume_unwind(panic),
-            }
+            groups.take(workers.take()?);
             while let Some(group) = groups.pop() {
                 append(group)?;
             }
         }
-    })
+    })?
+}
+
+/// Returns the error of a writer that was cancelled.
+pub(super) fn interrupted() -> io::Error {
+    io::Error::other("interrupted")
 }
 
 /// Returns whether a snapshot with `rows` rows has an index of names. A few pages are read as fast without one.
 pub(super) fn is_indexed(rows: usize) -> bool {
     rows > GROUP_ROWS
-}
-
-fn work<P>(
-    rows: usize,
-    build: &impl Fn(P, &mut PageColumns),
-    queue: &Mutex<mpsc::Receiver<Task<P>>>,
-    done: &mpsc::Sender<Outcome>,
-) {
-    let mut worker =
-        Worker { is_indexed: is_indexed(rows), columns: PageColumns::new(), encoder: None };
-    loop {
-        let task = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(task) = task else { return };
-        let run = AssertUnwindSafe(|| worker.run(task, build));
-        if done.send(catch_unwind(run)).is_err() {
-            return;
-        }
-    }
 }
 
 /// What a thread uses again.
@@ -193,8 +162,8 @@ impl Worker {
 }
 
 /// The groups that are being encoded.
-struct Groups<P> {
-    tasks: mpsc::Sender<Task<P>>,
+struct Groups<'w, P> {
+    workers: &'w Workers<Task<P>, io::Result<Done>>,
     /// The number of rows of the file.
     rows: usize,
     open: VecDeque<OpenGroup>,
@@ -205,7 +174,7 @@ struct Groups<P> {
     running: usize,
 }
 
-impl<P> Groups<P> {
+impl<P> Groups<'_, P> {
     /// Returns whether there is another page, and its group is one of the first `ahead`.
     fn can_give(&self, ahead: usize) -> bool {
         self.given * PAGE_ROWS < self.rows && self.given / GROUP_PAGES < self.first + ahead
@@ -226,14 +195,10 @@ impl<P> Groups<P> {
             });
         }
         let rows = first..self.rows.min(first + PAGE_ROWS);
-        self.send(Task::Page { number, rows: rows.len(), page: next(rows)? });
+        self.workers.give(Task::Page { number, rows: rows.len(), page: next(rows)? });
         self.given += 1;
         self.running += 1;
         Ok(())
-    }
-
-    fn send(&self, task: Task<P>) {
-        self.tasks.send(task).expect("BUG: the queue is kept until the end");
     }
 
     /// Takes what a thread has done.
@@ -276,7 +241,7 @@ impl<P> Groups<P> {
         for (column, pages) in
             indexed.into_iter().enumerate().filter(|(_, pages)| !pages.is_empty())
         {
-            self.send(Task::Dictionary { group, column, pages });
+            self.workers.give(Task::Dictionary { group, column, pages });
         }
     }
 
