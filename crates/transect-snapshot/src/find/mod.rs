@@ -5,8 +5,7 @@
 //!       ─► rows that match ─► directories and attributes of these rows ─► hits in tree order
 //! ```
 
-mod chain;
-mod columns;
+mod directories;
 mod in_order;
 mod index;
 mod names;
@@ -14,20 +13,19 @@ mod search;
 
 use std::ops::{ControlFlow, Range};
 
-use transect::{Attributes, Cancel};
+use transect::{Attributes, Cancel, FieldMask};
 
 use crate::byte_values::ByteValues;
 use crate::read::column::ColumnReader;
 use crate::read::error::ReadError;
 use crate::read::footer::RowGroup;
 use crate::read::rows::check_name;
-use crate::read::{ReadAt, Snapshot};
+use crate::read::{ReadAt, RowReader, Snapshot};
 use crate::schema::Column;
 
 pub use search::{NamePattern, Search};
 
-use chain::Chain;
-use columns::{AttributeReader, DirectoryReader, is_exact};
+use directories::{DirectoryReader, is_exact};
 use index::Blocks;
 use search::NameMatcher;
 
@@ -90,7 +88,7 @@ impl<S: ReadAt> Snapshot<S> {
         cancel: &Cancel,
         mut each: impl FnMut(&Hit<'_>) -> ControlFlow<()>,
     ) -> Result<u64, ReadError> {
-        let mut chain = None;
+        let mut rows = None;
         let mut exact = Vec::new();
         let mut count = 0;
         self.run(search, Want::Hits, cancel, |found| {
@@ -98,9 +96,9 @@ impl<S: ReadAt> Snapshot<S> {
                 let mut directory = found.directories.get(hit.directory);
                 if !is_exact(directory) || cfg!(windows) {
                     exact.clear();
-                    let chain = chain.get_or_insert_with(|| Chain::new(self.rows()));
-                    exact.extend_from_slice(chain.directory(hit.row)?);
-                    append_separator(&mut exact, std::path::MAIN_SEPARATOR);
+                    let rows = rows.get_or_insert_with(|| self.rows());
+                    rows.descend_to(hit.row)?;
+                    rows.push_directory(&mut exact);
                     directory = &exact;
                 }
                 let name = found.names.get(index);
@@ -186,7 +184,9 @@ struct Searcher<'s> {
     names: ColumnReader<'s>,
     raw: ColumnReader<'s>,
     directories: Option<DirectoryReader<'s>>,
-    attributes: Option<AttributeReader<'s>>,
+    /// Reads attributes, and which of them; `None` if none are needed.
+    rows: RowReader<'s>,
+    fields: Option<FieldMask>,
     folded: Vec<u8>,
     /// The path of a directory, with a separator at the end.
     directory: Vec<u8>,
@@ -194,11 +194,8 @@ struct Searcher<'s> {
 
 impl<'s> Searcher<'s> {
     fn new<S: ReadAt>(snapshot: &'s Snapshot<S>, search: &'s Search, want: Want) -> Self {
-        let fields = match want {
-            Want::Hits => search.needed_fields(),
-            Want::Count => search.filter_fields(),
-        };
         let is_hit = want == Want::Hits;
+        let fields = if is_hit { search.needed_fields() } else { search.filter_fields() };
         Self {
             search,
             matcher: NameMatcher::new(search),
@@ -206,8 +203,8 @@ impl<'s> Searcher<'s> {
             names: snapshot.column(Column::Name),
             raw: snapshot.column(Column::NameRaw),
             directories: (is_hit || search.needs_paths()).then(|| DirectoryReader::new(snapshot)),
-            attributes: (is_hit || search.has_filter())
-                .then(|| AttributeReader::new(snapshot, fields)),
+            rows: snapshot.rows(),
+            fields: (is_hit || search.has_filter()).then_some(fields),
             folded: Vec::new(),
             directory: Vec::new(),
         }
@@ -282,9 +279,9 @@ impl<'s> Searcher<'s> {
 
     /// Adds a row whose name matches, if all else does.
     fn add(&mut self, row: u64, found: &mut Found) -> Result<(), ReadError> {
-        let Self { search, names, raw, directories, attributes, directory, .. } = self;
-        let attributes = match attributes {
-            Some(reader) => reader.attributes(row)?,
+        let Self { search, names, raw, directories, rows, fields, directory, .. } = self;
+        let attributes = match *fields {
+            Some(fields) => rows.attributes_at(row, fields)?,
             None => Attributes::default(),
         };
         if search.has_filter() && !search.accepts(&attributes) {
@@ -296,7 +293,9 @@ impl<'s> Searcher<'s> {
             directory.clear();
             directory.extend_from_slice(reader.path(row)?);
             check_name(name, u32::from(!directory.is_empty()), raw.is_some())?;
-            append_separator(directory, '/');
+            if directory.last().is_some_and(|&last| last != b'/') {
+                directory.push(b'/');
+            }
             if search.needs_paths() && !accepts_path(search, directory, name) {
                 return Ok(());
             }
@@ -315,14 +314,6 @@ impl<'s> Searcher<'s> {
             found.hits.push(FoundHit { row, directory, attributes });
         }
         Ok(())
-    }
-}
-
-/// Appends a separator to the path of a directory, unless it ends with one.
-fn append_separator(path: &mut Vec<u8>, separator: char) {
-    let ends_with_separator = |last: &u8| *last == b'/' || char::from(*last) == separator;
-    if path.last().is_some_and(|last| !ends_with_separator(last)) {
-        path.push(separator as u8);
     }
 }
 

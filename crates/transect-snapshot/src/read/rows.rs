@@ -210,6 +210,29 @@ impl<'s> RowReader<'s> {
         self.go_to(row)
     }
 
+    /// Goes to a later row by way of the directories that it is in.
+    pub(crate) fn descend_to(&mut self, row: u64) -> Result<(), ReadError> {
+        while !self.started || self.row < row {
+            let enters = self.started && row - self.row < self.entries();
+            if !self.advance_to_next(enters)? || self.row > row {
+                return damaged("a row is missing");
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the path of the directory that the current row is in, with a separator at the end; nothing for a root.
+    pub(crate) fn push_directory(&self, path: &mut Vec<u8>) {
+        for name in
+            (0..self.names.ends.len().saturating_sub(1)).filter_map(|level| self.names.get(level))
+        {
+            path.extend_from_slice(name);
+            if !name.last().is_some_and(|&last| std::path::is_separator(last.into())) {
+                path.push(std::path::MAIN_SEPARATOR as u8);
+            }
+        }
+    }
+
     /// Fails if a value of the current row could not be read. Until then, such a value is unknown; the next row fails, too.
     /// Callers that read no other row need this.
     ///
@@ -251,8 +274,7 @@ impl<'s> RowReader<'s> {
             return damaged("a directory has another number of entries");
         }
         self.depth = depth;
-        let number = self.number(Column::Type).unwrap_or(0) as usize;
-        self.file_type = FileType::ALL.get(number).copied().unwrap_or_default();
+        self.file_type = self.stored_type();
         const NAMES: RangeInclusive<usize> = Column::Name as usize..=Column::NameRaw as usize;
         // Only columns that are not read on demand are used here.
         let [name, raw] = &mut self.columns[NAMES] else { unreachable!("BUG: no columns") };
@@ -372,6 +394,24 @@ impl<'s> RowReader<'s> {
         }
         for_attribute_columns!(set);
         attributes
+    }
+
+    /// Goes to any row, whose place in the tree is not checked, and returns its type and some of its attributes.
+    pub(crate) fn attributes_at(
+        &mut self,
+        row: u64,
+        fields: FieldMask,
+    ) -> Result<Attributes, ReadError> {
+        self.row = row;
+        self.file_type = self.stored_type();
+        let attributes = self.attributes_of(fields);
+        self.check_columns()?;
+        Ok(attributes)
+    }
+
+    fn stored_type(&self) -> FileType {
+        let number = self.number(Column::Type).unwrap_or(0) as usize;
+        FileType::ALL.get(number).copied().unwrap_or_default()
     }
 
     /// Returns the number of rows of the entry: 1, or those of everything below it and its own.

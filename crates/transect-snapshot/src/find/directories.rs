@@ -1,39 +1,9 @@
-//! The attributes and directories of hits.
+//! The directories of hits.
 
-use transect::{Attributes, FieldMask, FileType};
-
-use crate::attribute_columns::{ATTRIBUTES, SetAttribute};
 use crate::read::column::ColumnReader;
 use crate::read::error::{ReadError, damaged};
 use crate::read::{ReadAt, Snapshot};
 use crate::schema::{Column, MAX_DIR_BYTES};
-
-/// Reads the types of rows and some of their attributes, forwards.
-pub(super) struct AttributeReader<'s> {
-    types: ColumnReader<'s>,
-    columns: Vec<(ColumnReader<'s>, SetAttribute)>,
-}
-
-impl<'s> AttributeReader<'s> {
-    pub(super) fn new<S: ReadAt>(snapshot: &'s Snapshot<S>, fields: FieldMask) -> Self {
-        let wanted = ATTRIBUTES.into_iter().filter(|(field, ..)| fields.contains(*field));
-        let columns = wanted.map(|(_, column, set)| (snapshot.column(column), set));
-        Self { types: snapshot.column(Column::Type), columns: columns.collect() }
-    }
-
-    /// Returns the attributes of a row, which is not before the last one.
-    pub(super) fn attributes(&mut self, row: u64) -> Result<Attributes, ReadError> {
-        let file_type = self.types.read_number(row)?.unwrap_or(0) as usize;
-        let file_type = FileType::ALL.get(file_type).copied().unwrap_or_default();
-        let mut attributes = Attributes::of_type(file_type);
-        for (column, set) in &mut self.columns {
-            if let Some(value) = column.read_number(row)? {
-                set(&mut attributes, value);
-            }
-        }
-        Ok(attributes)
-    }
-}
 
 /// Reads the paths of the directories of rows, forwards.
 pub(super) struct DirectoryReader<'s> {
