@@ -21,7 +21,9 @@ pub(crate) use corpus::CorpusCommand;
 use list::LIST_NOTES;
 pub(crate) use list::LabListArgs;
 use report::{COMPARE_NOTES, EXPLAIN_NOTES, IMPORT_NOTES, REPORT_NOTES};
-pub(crate) use report::{LabCompareArgs, LabExplainArgs, LabImportArgs, LabReportArgs};
+pub(crate) use report::{
+    LabCompareArgs, LabExplainArgs, LabFormArgs, LabImportArgs, LabReportArgs,
+};
 use transform::RUN_TRANSFORM_NOTES;
 pub(crate) use transform::{LabPassArgs, LabTransformArgs};
 pub(crate) use tune::LabTuneArgs;

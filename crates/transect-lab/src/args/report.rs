@@ -18,6 +18,13 @@ pub(crate) struct LabReportArgs {
     /// Print all rows of each ranking, not only those of well-known tools
     #[arg(long, conflicts_with = "form")]
     pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) form: LabFormArgs,
+}
+
+// The forms of a report; text without one.
+#[derive(Debug, Args)]
+pub(crate) struct LabFormArgs {
     /// Print one JSON object
     #[arg(long, group = "form")]
     pub(crate) json: bool,
@@ -119,29 +126,26 @@ pub(crate) struct LabImportArgs {
     /// Read listings from these files
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Print one JSON object
-    #[arg(long, conflicts_with = "csv")]
-    pub(crate) json: bool,
-    /// Print CSV, one line per run
-    #[arg(long)]
-    pub(crate) csv: bool,
+    #[command(flatten)]
+    pub(crate) form: LabFormArgs,
 }
 
 pub(super) const IMPORT_NOTES: &str = "\
 A listing is the output of the article's batch files: `-- TEST 16kb CRT --`, then for each run a line \
-`Transformed … blocks` and its real, user and system time. Each file is one session; the effect of the \
-sequential flag is tested across all files.
+`Transformed … blocks` and its real, user and system time. All files are one session, whose report is \
+that of `transect lab report`. Each API is compared with the first one, each block with the smallest, and \
+the sequential flag with none, also across files. Cells are compared as a whole, since runs have no rounds.
 
 Examples:
   Show the tables of a listing:
     transect lab import listing.txt
   Test the sequential flag across two listings:
     transect lab import listing.txt sequential.txt
-  Export every run:
-    transect lab import --csv listing.txt > runs.csv
-  Print JSON, for a script:
+  Export comma-separated values:
+    transect lab import --csv listing.txt > cells.csv
+  Print JSON with every run, for a script:
     transect lab import --json listing.txt
-  Import all listings of a directory:
-    transect lab import *.txt
+  Write a page with charts:
+    transect lab import --html listing.html listing.txt
 
 Exit codes: 0 all files were read; 2 wrong usage, or a file cannot be read or is not a listing.";

@@ -9,7 +9,7 @@ use transect_lab::report::{Report, csv, markdown, page, terminal};
 use transect_web::page::Nonce;
 
 use super::error::lab;
-use crate::args::LabReportArgs;
+use crate::args::{LabFormArgs, LabReportArgs};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::{file, output};
 
@@ -19,22 +19,25 @@ pub(crate) fn run(args: &LabReportArgs) -> Result<ExitStatus, CliError> {
         data.spec.compare_with(base).map_err(CliError::Failed)?;
     }
     args.pairs.iter().try_for_each(|text| data.spec.add_pair(text)).map_err(CliError::Failed)?;
-    match &args.html {
-        Some(file) => write_page(&data, file)?,
-        None if args.csv => print(&data, |out, report| write!(out, "{}", csv::write(report)))?,
-        None if args.markdown => print(&data, |out, report| markdown::write(out, report))?,
-        None => show(&data, args.json, args.all)?,
-    }
+    write(&data, &args.form, args.all)?;
     Ok(ExitStatus::Complete)
 }
 
-/// Prints the results of a session as JSON or text; the text with all rows, or with the best known.
-pub(super) fn show(data: &SessionData, json: bool, all: bool) -> Result<(), CliError> {
+/// Prints the results of a session in a form, or writes its page; as text with all rows, or with the best known.
+pub(super) fn write(data: &SessionData, form: &LabFormArgs, all: bool) -> Result<(), CliError> {
+    match &form.html {
+        Some(file) => write_page(data, file),
+        None if form.csv => print(data, |out, report| write!(out, "{}", csv::write(report))),
+        None if form.markdown => print(data, |out, report| markdown::write(out, report)),
+        None if form.json => print(data, |out, report| output::write_json(out, report)),
+        None => show(data, all),
+    }
+}
+
+/// Prints the results of a session as text.
+pub(super) fn show(data: &SessionData, all: bool) -> Result<(), CliError> {
     let width = output::terminal_width();
-    print(data, |out, report| match json {
-        true => output::write_json(out, report),
-        false => terminal::write(out, report, width, all),
-    })
+    print(data, |out, report| terminal::write(out, report, width, all))
 }
 
 fn print(

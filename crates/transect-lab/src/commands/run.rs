@@ -64,7 +64,7 @@ pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
     }
     drop(experiment);
     drop(scratch);
-    report::show(session.data(), false, false)?;
+    report::show(session.data(), false)?;
     if R::HAS_PAGE {
         write_page(&session)?;
     }

@@ -18,7 +18,7 @@ const COMMIT: Option<&str> = option_env!("TRANSECT_COMMIT");
 const VERSION_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The machine that a session was measured on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
     /// When the session began, in seconds since 1970 UTC.
     pub began: u64,

@@ -1,6 +1,6 @@
 //! The seed articles: their tables, their listings, and the status of the rows of the seed contract.
 
 pub mod contract;
-pub mod import;
+pub mod listing;
 pub mod reference;
 pub mod tables;

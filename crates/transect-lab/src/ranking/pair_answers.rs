@@ -6,7 +6,7 @@ use crate::ranking::metric::Metric;
 use crate::ranking::row::Row;
 use crate::spec::Pair;
 use transect_stats::verdict::DEFAULT_THRESHOLD;
-use transect_stats::{Judgement, Ratios, judge_all};
+use transect_stats::{Judgement, Ratios, Verdict, judge, judge_all};
 
 /// The answer to one pair.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -18,8 +18,10 @@ pub struct PairAnswer {
     pub against: String,
     /// Ratio of the first to the second; `None` if they cannot be compared.
     pub ratios: Option<Ratios>,
-    /// The verdict on that ratio.
+    /// The verdict on that ratio, corrected for the other comparisons.
     pub judgement: Option<Judgement>,
+    /// The verdict if nothing else were asked.
+    pub alone: Option<Judgement>,
     /// Why they cannot be compared, if so.
     pub reason: Option<String>,
 }
@@ -43,23 +45,29 @@ impl PairAnswer {
             None => Some("only one of them flushes its output".to_owned()),
         };
         let (cell, against) = (cell.clone(), other.clone());
-        Self { question: pair.question(), cell, against, ratios, judgement: None, reason }
+        let question = pair.question();
+        Self { question, cell, against, ratios, judgement: None, alone: None, reason }
     }
 
     /// Removes the comparison.
     pub(super) fn refuse(&mut self, reason: &str) {
-        (self.ratios, self.judgement) = (None, None);
+        (self.ratios, self.judgement, self.alone) = (None, None, None);
         self.reason = Some(reason.to_owned());
     }
 
     /// Returns the answer in one line: `recursion against queue: 1.02 (1.00 to 1.04), no difference`.
     pub fn line(&self, by: Metric, noisy: bool) -> String {
-        let Self { question, ratios, judgement, reason, .. } = self;
+        let Self { question, ratios, judgement, alone, reason, .. } = self;
         let of = if by == Metric::Processor { " of CPU time" } else { "" };
         match (ratios, judgement) {
             (Some(ratios), _) if noisy => format!("{question}: {ratios}{of}, not judged"),
-            (Some(ratios), Some(judgement)) => {
-                format!("{question}: {ratios}{of}, {}", judgement.verdict)
+            (Some(ratios), Some(Judgement { verdict, .. })) => {
+                let is_lost = |alone: &Judgement| {
+                    *verdict == Verdict::Undecided && alone.verdict.is_difference()
+                };
+                let alone =
+                    alone.filter(is_lost).map(|it| format!("; {}, if asked alone", it.verdict));
+                format!("{question}: {ratios}{of}, {verdict}{}", alone.unwrap_or_default())
             }
             _ => format!("{question}: not compared, {}", reason.as_deref().unwrap_or("no ratio")),
         }
@@ -77,6 +85,8 @@ pub(super) fn judge_together(rows: &mut [Row], pairs: &mut [PairAnswer], base: &
         row.judgement = judged.next();
     }
     for pair in pairs.iter_mut().filter(|pair| pair.ratios.is_some()) {
+        let alone = pair.ratios.map(|ratios| judge(&ratios, ratios.p, DEFAULT_THRESHOLD));
+        pair.alone = alone.map(|judgement| by.judgement(judgement));
         pair.judgement = match pair.against == base {
             true => rows.iter().find(|row| row.cell.name == pair.cell).and_then(|it| it.judgement),
             false => judged.next(),

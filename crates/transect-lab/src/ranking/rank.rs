@@ -160,15 +160,19 @@ struct Pass<'d> {
 /// The plausible cells and their runs.
 struct Rounds<'d> {
     runs: BTreeMap<&'d str, Runs>,
-    seed: u64,
+    spec: &'d SessionSpec,
 }
 
 impl Rounds<'_> {
-    /// Returns the ratios of a cell to a base, paired by round.
+    /// Returns the ratios of a cell to a base, paired by round if there are rounds.
     fn ratios(&self, base: &str, other: &str) -> Option<Ratios> {
         let (base, other) = (self.runs.get(base)?, self.runs.get(other)?);
+        if self.spec.is_listing {
+            let times = |runs: &Runs| runs.values().map(|run| run.time).collect::<Vec<_>>();
+            return Ratios::unpaired(&times(base), &times(other), self.spec.seed);
+        }
         let pairs = base.iter().filter_map(|(round, run)| Some((run.time, other.get(round)?.time)));
-        Ratios::paired(&pairs.collect::<Vec<_>>(), self.seed)
+        Ratios::paired(&pairs.collect::<Vec<_>>(), self.spec.seed)
     }
 
     fn leaves_nothing(&self, cell: &str) -> Option<bool> {
@@ -219,7 +223,7 @@ impl<'d> Pass<'d> {
     fn keep_what_is_plausible(&self, ran: Vec<Ran<'d>>, ranking: &mut Ranking) -> Rounds<'d> {
         let spec = &self.data.spec;
         let needs = Needs::of(spec, self.state, &ran);
-        let mut rounds = Rounds { runs: BTreeMap::new(), seed: spec.seed };
+        let mut rounds = Rounds { runs: BTreeMap::new(), spec };
         for one in ran {
             let objection = one.objection(spec).or_else(|| needs.objection_to(&one));
             if let Some(objection) = objection {

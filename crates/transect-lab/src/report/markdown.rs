@@ -6,7 +6,7 @@ use transect_text::quote;
 use transect_text::units::bytes;
 
 use super::value::Form;
-use super::{ArticleTable, Conclusion, PublishedTable, Report, columns};
+use super::{ArticleTable, Conclusion, LISTING, PublishedTable, Report, columns};
 use crate::ranking::{Ranking, Row};
 use crate::spec::SessionSpec;
 use transect_text::table::Table;
@@ -16,7 +16,10 @@ pub fn write(mut out: impl Write, report: &Report<'_>) -> Result<()> {
     let out = &mut out;
     let spec = report.session;
     writeln!(out, "# transect lab\n")?;
-    environment_table(out, spec)?;
+    match spec.is_listing {
+        true => writeln!(out, "{}", escaped(LISTING))?,
+        false => environment_table(out, spec)?,
+    }
     for (ranking, conclusion) in report.rankings.iter().zip(&report.conclusions) {
         ranking_section(out, spec, ranking, conclusion)?;
         let of_it = |r: &&ArticleTable| {

@@ -1,8 +1,8 @@
 //! Reports: what the lab prints.
 //!
 //! [`Report`] holds everything about a session. `--json` prints it as it is; [`terminal`],
-//! [`markdown`], [`csv`] and [`page`] render it. The other modules render what `compare`, `explain`,
-//! `import` and `tune` print.
+//! [`markdown`], [`csv`] and [`page`] render it. The other modules render what `compare`, `explain`
+//! and `tune` print.
 
 mod article_table;
 mod columns;
@@ -11,7 +11,6 @@ mod conclusion;
 pub mod csv;
 pub mod explanation;
 mod format;
-pub mod import;
 pub mod markdown;
 mod overview;
 pub mod page;
@@ -33,6 +32,10 @@ use crate::spec::SessionSpec;
 
 /// Schema of the JSON object.
 pub const SCHEMA: &str = "transect.lab.report/1";
+
+/// The heading of a listing, of whose machine nothing is known.
+const LISTING: &str = "others' numbers: runs in a row, caches not proved, nothing synced; cells are compared as a \
+                       whole, by rank sums";
 
 /// The report of a session.
 #[derive(Debug, Serialize)]

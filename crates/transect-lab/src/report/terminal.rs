@@ -10,7 +10,7 @@ use transect_text::wrap::{wrap, wrap_lines};
 use super::columns::{self, Column};
 use super::overview::MAX_BARS;
 use super::value::Form;
-use super::{ArticleTable, Conclusion, Overview, PublishedTable, Report};
+use super::{ArticleTable, Conclusion, LISTING, Overview, PublishedTable, Report};
 use crate::harness::cache_state::State;
 use crate::ranking::{Ranking, Row};
 use crate::spec::SessionSpec;
@@ -153,6 +153,9 @@ impl Screen<'_> {
     }
 
     fn session_heading(&mut self, report: &Report<'_>) -> Result<()> {
+        if report.session.is_listing {
+            return self.write_wrapped(DIM, LISTING);
+        }
         let SessionSpec { preset, environment, rounds, max_time, runs, seed, .. } = report.session;
         let (rounds, enough) = match (report.ended, max_time) {
             (Some(ended), _) => (ended.rounds, format!(" ({})", ended.by.about())),

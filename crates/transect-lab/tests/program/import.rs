@@ -23,35 +23,42 @@ fn listing(env: &TestEnv, name: &str, first_line: &str) {
 }
 
 #[test]
-fn listing_imported_as_table_with_verdicts() {
+fn listing_reported_as_session_with_verdicts() {
     let env = TestEnv::new();
     listing(&env, "a.txt", "");
     listing(&env, "b.txt", "SEQUENTIAL");
-    let shown = env.lab(["import", "a.txt", "b.txt"]).exits(0).quiet().stdout_text();
+    let shown = env.lab(["import", "a.txt"]).exits(0).quiet().stdout_text();
     for line in [
-        "a.txt  20 runs in 4 cells",
-        "cell           runs     min  median     max     user  system",
-        "CRT 1K of 4M      5  4.08 s  4.10 s  4.12 s  15.0 ms  500 ms",
-        "STD 1K of 4M to CRT   1.00 (0.99 to 1.01)  1.000   1.000  no difference",
-        "STD 16K of 4M to CRT  1.97 (1.95 to 1.98)  0.008   0.032  slower",
-        "CRT 16K of 4M to 1K   0.76 (0.75 to 0.76)  0.008   0.032  faster",
-        "CRT 1K of 4M, sequential to none   1.00 (0.99 to 1.01)  1.000   1.000  no difference",
+        "4M in a.txt: 4194304 bytes; copy; what is written may be in memory only",
+        "CRT,block=16K against CRT,block=1K: 0.76 (0.75 to 0.76), faster",
+        "STD,block=1K against CRT,block=1K: 1.00 (0.99 to 1.01), no difference",
+        "STD,block=16K against CRT,block=16K: 1.97 (1.95 to 1.98), slower",
+        "STD,block=16K against STD,block=1K: 1.49 (1.48 to 1.50), slower",
     ] {
         assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
     }
+    let both = env.lab(["import", "a.txt", "b.txt"]).exits(0).quiet().stdout_text();
+    let flag =
+        "CRT,block=1K with the sequential hint against without: 1.00 (0.99 to 1.01), no difference";
+    assert!(both.lines().any(|shown| shown == flag), "{both}");
 
     let object = env.lab(["import", "--json", "a.txt"]).exits(0).quiet().json();
-    assert_eq!(object["schema"], "transect.lab.import/1");
-    let session = &object["sessions"][0];
-    assert_eq!(session["path"], "a.txt");
-    assert_eq!(session["cells"][1]["real"]["median"], 3.1e9);
-    assert_eq!(session["differences"][1]["alone"]["verdict"], "no_difference");
-    assert_eq!(object["sequential"].as_array().unwrap().len(), 0);
+    assert_eq!(object["schema"], "transect.lab.report/1");
+    let row = &object["rankings"][0]["rows"][0];
+    assert_eq!(
+        (&row["cell"]["name"], &row["time"]["median"]),
+        (&"CRT,block=16K".into(), &3.1e9.into())
+    );
 
-    let csv = env.lab(["import", "--csv", "a.txt", "b.txt"]).exits(0).quiet();
-    assert_eq!(csv.stdout_text().lines().count(), 41);
-    let line = "b.txt,STD,16384,4194304,true,6100000000,15000000,500000000";
-    assert!(csv.stdout_text().lines().any(|shown| shown == line), "{}", csv.text());
+    let csv = env.lab(["import", "--csv", "a.txt", "b.txt"]).exits(0).quiet().stdout_text();
+    assert_eq!(
+        csv.lines().filter(|line| line.contains("STD,block=16K,hint=sequential")).count(),
+        4,
+        "{csv}"
+    );
+
+    let refused = env.lab(["import", "a.txt", "a.txt"]).exits(2).stderr_text();
+    assert!(refused.contains("import listings of different devices one by one"), "{refused}");
 }
 
 #[test]
