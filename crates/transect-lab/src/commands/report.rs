@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anstream::AutoStream;
 use transect_lab::harness::log::{SessionData, SessionLog};
-use transect_lab::report::{Report, csv, markdown, page, terminal};
+use transect_lab::report::{Report, csv, page, text};
 use transect_web::page::Nonce;
 
 use super::error::lab;
@@ -28,7 +28,7 @@ pub(super) fn write(data: &SessionData, form: &LabFormArgs, all: bool) -> Result
     match &form.html {
         Some(file) => write_page(data, file),
         None if form.csv => print(data, |out, report| write!(out, "{}", csv::write(report))),
-        None if form.markdown => print(data, |out, report| markdown::write(out, report)),
+        None if form.markdown => print(data, |out, report| text::write_markdown(out, report)),
         None if form.json => print(data, |out, report| output::write_json(out, report)),
         None => show(data, all),
     }
@@ -37,7 +37,7 @@ pub(super) fn write(data: &SessionData, form: &LabFormArgs, all: bool) -> Result
 /// Prints the results of a session as text.
 pub(super) fn show(data: &SessionData, all: bool) -> Result<(), CliError> {
     let width = output::terminal_width();
-    print(data, |out, report| terminal::write(out, report, width, all))
+    print(data, |out, report| text::write(out, report, width, all))
 }
 
 fn print(

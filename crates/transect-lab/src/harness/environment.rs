@@ -154,6 +154,13 @@ impl Environment {
         }
     }
 
+    /// Describes the processor and the number of its cores.
+    pub fn processors(&self) -> String {
+        let guest = if self.hypervisor { ", a guest" } else { "" };
+        let processor = self.processor.as_deref().unwrap_or("unknown processor");
+        format!("{processor}, {} cores{guest}", self.cores)
+    }
+
     /// Returns details as pairs of label and value: Wine, the commit, settings of the machine, versions of tools.
     pub fn details(&self) -> Vec<(String, String)> {
         let wine = self.wine.clone().map(|wine| ("under Wine".to_owned(), wine));

@@ -1,7 +1,7 @@
 //! Reports: what the lab prints.
 //!
-//! [`Report`] holds everything about a session. `--json` prints it as it is; [`terminal`],
-//! [`markdown`], [`csv`] and [`page`] render it. The other modules render what `compare`, `explain`
+//! [`Report`] holds everything about a session. `--json` prints it as it is; [`text`], [`csv`]
+//! and [`page`] render it. The other modules render what `compare`, `explain`
 //! and `tune` print.
 
 mod article_table;
@@ -11,13 +11,13 @@ mod conclusion;
 pub mod csv;
 pub mod explanation;
 mod format;
-pub mod markdown;
 mod overview;
 pub mod page;
 mod published_tables;
-pub mod terminal;
+pub mod text;
 pub mod tuning;
 mod value;
+mod writer;
 
 pub use article_table::{ArticleColumn, ArticleRow, ArticleTable, Unit};
 pub use conclusion::Conclusion;

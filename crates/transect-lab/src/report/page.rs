@@ -12,7 +12,7 @@ use serde::Serialize;
 use transect_web::lab;
 use transect_web::page::{Nonce, escape_html};
 
-use crate::report::{Report, csv, markdown};
+use crate::report::{Report, csv, text};
 
 /// The data of the scripts.
 #[derive(Serialize)]
@@ -42,7 +42,7 @@ pub fn html(report: &Report<'_>, nonce: &Nonce) -> serde_json::Result<String> {
     };
     let data = serde_json::to_string(&data)?;
     let mut fallback = Vec::new();
-    markdown::write(&mut fallback, report).expect("BUG: memory can be written to");
+    text::write_markdown(&mut fallback, report).expect("BUG: memory can be written to");
     let fallback = String::from_utf8_lossy(&fallback);
     // The escape makes line ends visible.
     let lines: Vec<String> = fallback.lines().map(escape_html).collect();

@@ -663,7 +663,7 @@ fn report_other_formats_contain_every_cell() {
     for told in [
         "| a,b \\| \\`c\\` |",
         "\\<img src=x onerror=\"window.ran = 1\"\\>",
-        "* wrong: found something else: \\<img",
+        "* not ranked: wrong: found something else: \\<img",
         "### The same, as the article prints it",
         "## From the articles\n\n> Numbers as the article printed them",
         "### S0, attributes 50 times faster: D1: 1,000 small files",

@@ -155,7 +155,7 @@ fn session_has_every_report_form_and_can_be_compared() {
         assert!(base[column(name)].parse::<u64>().is_ok(), "{name}: {base:?}");
     }
     let markdown = form("--markdown");
-    assert!(markdown.contains("## 1M: input warm"), "{markdown}");
+    assert!(markdown.contains("## 1M in ") && markdown.contains("\ninput warm"), "{markdown}");
     assert!(markdown.contains("1048576 bytes; case"), "{markdown}");
     assert!(form("--json").contains("floor-step"));
     let page = env.lab(["report", "--html", "-", "session.jsonl"]).exits(0);
