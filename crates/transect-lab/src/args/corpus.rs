@@ -19,7 +19,7 @@ pub(crate) enum CorpusCommand {
     Create {
         /// Create this tree; `transect lab corpus list` shows the names
         name: String,
-        /// Create it in DIR, which must be missing or empty
+        /// Create it in DIR, which must not exist
         dir: PathBuf,
     },
     /// Count a tree, and compare it with its definition

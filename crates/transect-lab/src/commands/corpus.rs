@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use transect::Cancel;
-use transect_lab::corpora::{self, CORPORA, Corpus, CreateReport, TreeCounts};
+use transect_lab::corpora::{self, CORPORA, Corpus, TreeCounts};
 use transect_sys::check_output_path;
 
 use super::error::{cannot, lab};
@@ -16,7 +16,7 @@ use transect_program::output;
 use transect_program::status_line::StatusLine;
 use transect_text::quote;
 use transect_text::style::{BOLD, DIM};
-use transect_text::units::{bytes, count, duration};
+use transect_text::units::{bytes, count};
 
 pub(crate) fn run(command: &CorpusCommand) -> Result<ExitStatus, CliError> {
     match command {
@@ -92,31 +92,25 @@ fn list(json: bool) -> Result<ExitStatus, CliError> {
 
 fn create(definition: &Corpus, dir: &Path) -> Result<ExitStatus, CliError> {
     check_output_path(dir).map_err(cannot("create", dir))?;
-    let Some(report) = make(definition, dir, &cancel_on_signal()?)? else {
+    if !make(definition, dir, &cancel_on_signal()?)? {
         return Ok(ExitStatus::Interrupted);
-    };
-    let TreeCounts { files, directories, bytes: lengths, .. } = report.created;
+    }
+    let Corpus { files, directories, bytes: lengths, .. } = *definition;
     let mut text = output::buffer();
     writeln!(
         text,
-        "{}: {} files, {} directories, {} of length, made in {}, counted in {}",
+        "{}: {} files, {} directories, {} of length",
         quote::for_terminal(dir.as_os_str()),
         count(files),
         count(directories),
         bytes(lengths),
-        duration(report.create_time),
-        duration(report.count_time)
     )?;
     output::print_wrapped(text)?;
     Ok(ExitStatus::Complete)
 }
 
-/// Creates a corpus, with progress on a terminal; `None` if interrupted.
-fn make(
-    definition: &Corpus,
-    dir: &Path,
-    cancel: &Cancel,
-) -> Result<Option<CreateReport>, CliError> {
+/// Creates a corpus, with progress on a terminal; returns false if interrupted.
+fn make(definition: &Corpus, dir: &Path, cancel: &Cancel) -> Result<bool, CliError> {
     let needs = definition.space_needed();
     output::hint(&format!("'{}' needs at most {needs}", definition.name));
     let all = definition.files + definition.directories;
@@ -129,8 +123,8 @@ fn make(
         }
     };
     match corpora::create(definition, dir, &mut show, cancel) {
-        Ok(report) => Ok(Some(report)),
-        Err(_) if cancel.is_cancelled() => Ok(None),
+        Ok(()) => Ok(true),
+        Err(_) if cancel.is_cancelled() => Ok(false),
         Err(error) => Err(lab(error)),
     }
 }
@@ -149,7 +143,7 @@ pub(super) fn have(
     let made = check_output_path(folder).and_then(|()| std::fs::create_dir_all(folder));
     made.map_err(cannot("create", folder))?;
     output::hint(&format!("making '{}' in '{}'", definition.name, dir.display()));
-    Ok(make(definition, &dir, cancel)?.map(|_| dir))
+    Ok(make(definition, &dir, cancel)?.then_some(dir))
 }
 
 fn verify(definition: &Corpus, dir: &Path) -> Result<ExitStatus, CliError> {

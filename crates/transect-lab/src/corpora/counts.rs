@@ -6,7 +6,6 @@ use super::corpus::Corpus;
 
 /// Entry counts and total length of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct TreeCounts {
     /// Number of regular files.
     pub files: u64,
@@ -40,7 +39,6 @@ impl fmt::Display for TreeCounts {
 /// bytes for each name and 512 bytes for each inode. Sparse files take nothing more, except their full
 /// lengths on Windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct SpaceNeeded {
     /// Bytes of free space.
     pub bytes: u64,
@@ -64,7 +62,6 @@ impl fmt::Display for SpaceNeeded {
 
 /// Free space of a file system, for the current user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct FreeSpace {
     /// Bytes; `None` on Windows, where it is not queried.
     pub bytes: Option<u64>,

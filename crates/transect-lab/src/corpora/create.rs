@@ -3,7 +3,7 @@
 use std::fs::{File, FileTimes};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use transect::Cancel;
 
@@ -22,26 +22,14 @@ use super::verify::count;
 /// Entries between two calls of `progress`.
 const PROGRESS_INTERVAL: u64 = 256;
 
-/// Result of [`create`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CreateReport {
-    pub created: TreeCounts,
-    /// Time spent creating entries.
-    pub create_time: Duration,
-    /// Time spent counting them afterwards.
-    pub count_time: Duration,
-}
-
-/// Creates a corpus in `dir`, which must not exist or must be an empty directory; its parent must exist.
+/// Creates a corpus in `dir`, which must not exist; its parent must exist.
 ///
 /// The corpus is created in `dir.partial`, counted, and then renamed, so `dir` is never incomplete.
 /// No other paths are written: all paths consist of the target and of names drawn by the definition. An
 /// error, a cancellation or a panic of `progress` removes the partial tree. Only a killed run leaves
 /// `dir.partial` behind. The next run then fails, as the directory might belong to an active run.
 ///
-/// `progress` is called after every 256th entry and after the last; counting comes after that. An empty
-/// directory is replaced, and the corpus gets the default permissions of a new directory.
+/// `progress` is called after every 256th entry and after the last; counting comes after that.
 ///
 /// # Errors
 /// An unusable target, too little space and a directory without write permission are reported before anything is
@@ -51,15 +39,15 @@ pub fn create(
     dir: &Path,
     progress: &mut dyn FnMut(TreeCounts),
     cancel: &Cancel,
-) -> Result<CreateReport, String> {
+) -> Result<(), String> {
     let paths = TargetPaths::of(dir)?;
-    let replaces = paths.check()?;
+    paths.check()?;
     check_free_space(corpus, dir)?;
     let partial_dir = PartialDir::create(&paths.partial)?;
-    match fill(corpus, &paths, replaces, progress, cancel) {
-        Ok(report) => {
+    match fill(corpus, &paths, progress, cancel) {
+        Ok(()) => {
             partial_dir.keep();
-            Ok(report)
+            Ok(())
         }
         Err(cause) => Err(partial_dir.discard(cause)),
     }
@@ -68,51 +56,41 @@ pub fn create(
 fn fill(
     corpus: &Corpus,
     paths: &TargetPaths,
-    replaces: bool,
     progress: &mut dyn FnMut(TreeCounts),
     cancel: &Cancel,
-) -> Result<CreateReport, String> {
+) -> Result<(), String> {
     let TargetPaths { target, partial, .. } = paths;
-    let cancelled = || format!("cancelled: nothing is left in '{}'", target.display());
-    let began = Instant::now();
-    let Some(created) = run_steps(corpus, partial, progress, cancel)? else {
-        return Err(cancelled());
+    let go_on = || match cancel.is_cancelled() {
+        true => Err(format!("cancelled: nothing is left in '{}'", target.display())),
+        false => Ok(()),
     };
-    let create_time = began.elapsed();
-    let began = Instant::now();
-    let Some(found) = count(partial, corpus, cancel)? else {
-        return Err(cancelled());
-    };
+    run_steps(corpus, partial, progress, cancel)?;
+    go_on()?;
+    let found = count(corpus, partial)?;
+    go_on()?;
     if found != TreeCounts::of(corpus) {
         return Err(mismatch(corpus, target, found));
     }
-    let count_time = began.elapsed();
-    if replaces {
-        // Not every system can rename onto an existing directory, even an empty one.
-        std::fs::remove_dir(target).map_err(failed("remove", target))?;
-    }
-    std::fs::rename(partial, target).map_err(failed("rename", partial))?;
-    Ok(CreateReport { created, create_time, count_time })
+    std::fs::rename(partial, target).map_err(failed("rename", partial))
 }
 
-/// Creates all entries of the plan below `root`; returns `None` if cancelled.
+/// Creates the entries of the plan below `root` until the end or until it is cancelled.
 fn run_steps(
     corpus: &Corpus,
     root: &Path,
     progress: &mut dyn FnMut(TreeCounts),
     cancel: &Cancel,
-) -> Result<Option<TreeCounts>, String> {
+) -> Result<(), String> {
     #[cfg(target_os = "linux")]
     if corpus.content == Content::Odd {
-        let created = odd::create(root).map_err(failed("create file", root))?;
-        progress(created);
-        return Ok((!cancel.is_cancelled()).then_some(created));
+        progress(odd::create(root).map_err(failed("create file", root))?);
+        return Ok(());
     }
     let mut created = TreeCounts::default();
     let mut here = root.to_owned();
     for step in corpus.plan() {
         if cancel.is_cancelled() {
-            return Ok(None);
+            return Ok(());
         }
         match step {
             Step::Directory { path } => {
@@ -132,7 +110,7 @@ fn run_steps(
         }
     }
     progress(created);
-    Ok(Some(created))
+    Ok(())
 }
 
 fn create_file(path: &Path, length: u64, modified: Duration, text: Option<u64>) -> io::Result<()> {

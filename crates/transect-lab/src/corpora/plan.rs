@@ -11,7 +11,6 @@ pub const MAX_DEPTH: u32 = 14;
 
 /// One entry to create.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Step {
     /// A directory; the files that follow are in it. Files before the first directory are in the root.
     Directory {

@@ -38,40 +38,19 @@ impl TargetPaths {
         })
     }
 
-    /// Checks that the corpus can be created; returns whether it replaces an empty directory.
+    /// Checks that the corpus can be created.
     #[expect(clippy::disallowed_methods, reason = "checks what exists at the target of a new tree")]
-    pub(super) fn check(&self) -> Result<bool, String> {
+    pub(super) fn check(&self) -> Result<(), String> {
         let Self { parent, target, partial } = self;
-        let above = std::fs::metadata(parent).map_err(failed("access", parent))?;
-        let replaces = match std::fs::symlink_metadata(target) {
-            Ok(there) if !there.is_dir() => {
-                return Err(unusable(target, "it exists and is not a directory"));
+        std::fs::metadata(parent).map_err(failed("access", parent))?;
+        for (path, problem) in [(target, "it already exists"), (partial, PARTIAL_EXISTS)] {
+            match std::fs::symlink_metadata(path) {
+                Ok(_) => return Err(unusable(path, problem)),
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(failed("access", path)(error)),
             }
-            Ok(there) => {
-                let mut entries =
-                    std::fs::read_dir(target).map_err(failed("read directory", target))?;
-                if entries.next().is_some() {
-                    return Err(unusable(target, "the directory is not empty"));
-                }
-                check_writable(target)?;
-                if is_mount_point(&above, &there) {
-                    return Err(unusable(
-                        target,
-                        "a file system is mounted there; name a directory in it",
-                    ));
-                }
-                true
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => false,
-            Err(error) => return Err(failed("access", target)(error)),
-        };
-        match std::fs::symlink_metadata(partial) {
-            Ok(_) => return Err(unusable(partial, PARTIAL_EXISTS)),
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(failed("access", partial)(error)),
         }
-        check_writable(parent)?;
-        Ok(replaces)
+        check_writable(parent)
     }
 }
 
@@ -87,16 +66,4 @@ fn check_writable(dir: &Path) -> Result<(), String> {
 #[cfg(not(unix))]
 fn check_writable(_: &Path) -> Result<(), String> {
     Ok(())
-}
-
-#[cfg(unix)]
-fn is_mount_point(above: &std::fs::Metadata, there: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    above.dev() != there.dev()
-}
-
-/// Windows reports a mounted volume as a link, not a directory.
-#[cfg(not(unix))]
-fn is_mount_point(_: &std::fs::Metadata, _: &std::fs::Metadata) -> bool {
-    false
 }

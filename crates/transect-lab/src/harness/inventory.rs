@@ -1,13 +1,12 @@
 //! The inventory of a tree, by a plain recursion: the reference for methods and peers.
 
 use std::collections::HashSet;
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::harness::reference_walk::{self, EntryAttributes, EntryType, Event, Visitor};
-use crate::harness::tree_digest::{PathPrefix, TreeDigest};
+use crate::harness::reference_walk::{self, Entry, EntryAttributes, EntryType, Failed, Visitor};
+use crate::harness::tree_digest::TreeDigest;
 use crate::harness::work::Work;
 
 /// Entries of a tree by type, the root included. Links are not followed, mount points are crossed.
@@ -43,17 +42,46 @@ pub struct TypeTotals {
 impl Inventory {
     /// Takes the inventory of a tree, of any depth and with paths of any length.
     pub fn of(root: &Path) -> Self {
-        let mut taking = Taking::default();
-        taking.inventory.directories.names = 1;
+        Self::take(root, &mut |_, _, _| {})
+    }
+
+    /// Takes the inventory of a tree; `failed` receives each of its errors.
+    pub(crate) fn take(root: &Path, failed: &mut Failed<'_>) -> Self {
+        let (mut inventory, mut digest) = (Self::default(), TreeDigest::default());
+        let (mut seen, mut errors) = (Seen::new(), 0);
+        inventory.directories.names = 1;
         match reference_walk::attributes(root) {
-            Ok(attributes) => {
-                taking.inventory.directories.add_lengths(attributes, &mut taking.seen)
-            }
-            Err(_) => taking.inventory.unasked += 1,
+            Ok(attributes) => inventory.directories.add_lengths(attributes, &mut seen),
+            Err(_) => inventory.unasked += 1,
         }
-        let prefix = taking.digest.add_root();
-        reference_walk::walk(root, prefix, &mut taking);
-        Self { digest: Some(taking.digest), ..taking.inventory }
+        let prefix = digest.add_root();
+        let mut entry = |Entry { parent, name, file_type, attributes }: Entry<'_>| {
+            let part = match file_type {
+                EntryType::File => &mut inventory.files,
+                EntryType::Directory => &mut inventory.directories,
+                EntryType::Symlink => &mut inventory.symlinks,
+                EntryType::Other => &mut inventory.others,
+            };
+            part.names += 1;
+            match attributes {
+                Some(attributes) => {
+                    part.add_lengths(attributes, &mut seen);
+                    if file_type == EntryType::File {
+                        digest.add_file(parent, name, attributes.length);
+                    }
+                }
+                None => inventory.unasked += u64::from(file_type != EntryType::File),
+            }
+            let is_directory = file_type == EntryType::Directory;
+            is_directory.then(|| digest.add_directory(parent, name))
+        };
+        let mut failed = |operation, path: &Path, error| {
+            errors += 1;
+            failed(operation, path, error);
+        };
+        let visitor = Visitor { entry: &mut entry, failed: &mut failed };
+        reference_walk::walk(root, prefix, visitor);
+        Self { digest: Some(digest), errors, ..inventory }
     }
 
     /// Returns the counts that all methods report.
@@ -69,47 +97,6 @@ impl Inventory {
     /// Returns the totals of all four types.
     pub fn parts(&self) -> [TypeTotals; 4] {
         [self.files, self.directories, self.symlinks, self.others]
-    }
-}
-
-/// An inventory that is being taken.
-#[derive(Default)]
-struct Taking {
-    inventory: Inventory,
-    digest: TreeDigest,
-    seen: Seen,
-}
-
-impl Visitor for Taking {
-    fn event(
-        &mut self,
-        event: Event<'_>,
-        _: &dyn Fn() -> PathBuf,
-    ) -> ControlFlow<(), Option<PathPrefix>> {
-        let Self { inventory, digest, seen } = self;
-        let Event::Entry { parent, name, file_type, attributes } = event else {
-            inventory.errors += 1;
-            return ControlFlow::Continue(None);
-        };
-        let part = match file_type {
-            EntryType::File => &mut inventory.files,
-            EntryType::Directory => &mut inventory.directories,
-            EntryType::Symlink => &mut inventory.symlinks,
-            EntryType::Other => &mut inventory.others,
-        };
-        part.names += 1;
-        match (attributes, file_type) {
-            (Ok(attributes), _) => {
-                part.add_lengths(attributes, seen);
-                if file_type == EntryType::File {
-                    digest.add_file(parent, name, attributes.length);
-                }
-            }
-            (Err(_), EntryType::File) => inventory.errors += 1,
-            (Err(_), _) => inventory.unasked += 1,
-        }
-        let is_directory = file_type == EntryType::Directory;
-        ControlFlow::Continue(is_directory.then(|| digest.add_directory(parent, name)))
     }
 }
 

@@ -7,7 +7,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use crate::harness::tree_digest::PathPrefix;
@@ -32,35 +31,32 @@ pub(crate) struct EntryAttributes {
     pub(crate) shared_id: Option<(u64, u64)>,
 }
 
-/// An event of a walk.
+/// An entry of a walk. The root is not one.
 #[derive(Debug)]
-pub(crate) enum Event<'w> {
-    /// An entry. The root is not one.
-    Entry {
-        /// The prefix of its directory.
-        parent: PathPrefix,
-        name: &'w [u8],
-        file_type: EntryType,
-        /// Its attributes, or why they could not be queried.
-        attributes: io::Result<EntryAttributes>,
-    },
-    /// A directory, or the rest of it, cannot be read.
-    Unreadable(io::Error),
-    /// The type of an entry cannot be queried.
-    UnknownType(io::Error),
+pub(crate) struct Entry<'w> {
+    /// The prefix of its directory.
+    pub(crate) parent: PathPrefix,
+    pub(crate) name: &'w [u8],
+    pub(crate) file_type: EntryType,
+    /// `None` if they could not be queried, which of a file is an error.
+    pub(crate) attributes: Option<EntryAttributes>,
 }
 
-/// Receives the events of a walk.
-pub(crate) trait Visitor {
-    /// Receives an event. Of a directory, returns the prefix of its entries; other values are ignored.
-    ///
-    /// `path` returns the path of what the event is about.
-    fn event(
-        &mut self,
-        event: Event<'_>,
-        path: &dyn Fn() -> PathBuf,
-    ) -> ControlFlow<(), Option<PathPrefix>>;
+/// Receives the entries and the errors of a walk.
+pub(crate) struct Visitor<'v> {
+    /// Of a directory, returns the prefix of its entries; other values are ignored.
+    pub(crate) entry: &'v mut dyn FnMut(Entry<'_>) -> Option<PathPrefix>,
+    pub(crate) failed: &'v mut Failed<'v>,
 }
+
+/// Receives an operation that failed, the path and the error.
+pub(crate) type Failed<'f> = dyn FnMut(&'static str, &Path, io::Error) + 'f;
+
+/// The operation of a directory that cannot be read, or whose rest cannot be read.
+pub(crate) const READ: &str = "read directory";
+
+/// The operation of an entry that cannot be queried.
+const ACCESS: &str = "access";
 
 /// Returns the attributes of a root, without following a link.
 #[expect(clippy::disallowed_methods, reason = "what methods are compared with shares no reader")]
@@ -89,42 +85,49 @@ fn read(
     directory: &Path,
     parent: PathPrefix,
     path_of: &dyn Fn(&OsStr) -> PathBuf,
-    visitor: &mut impl Visitor,
-) -> ControlFlow<(), Vec<(OsString, PathPrefix)>> {
+    visitor: &mut Visitor<'_>,
+) -> Vec<(OsString, PathPrefix)> {
     let here = || path_of(OsStr::new(""));
     let mut directories = Vec::new();
     let entries = match std::fs::read_dir(directory) {
         Ok(entries) => entries,
         Err(error) => {
-            visitor.event(Event::Unreadable(error), &here)?;
-            return ControlFlow::Continue(directories);
+            (visitor.failed)(READ, &here(), error);
+            return directories;
         }
     };
     for entry in entries {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                visitor.event(Event::Unreadable(error), &here)?;
+                (visitor.failed)(READ, &here(), error);
                 break;
             }
         };
         let name = entry.file_name();
-        let path = || path_of(&name);
         let file_type = match entry.file_type() {
             Ok(file_type) => type_of(file_type),
             Err(error) => {
-                visitor.event(Event::UnknownType(error), &path)?;
+                (visitor.failed)(ACCESS, &path_of(&name), error);
                 continue;
             }
         };
-        let attributes = entry.metadata().map(|metadata| of_metadata(&metadata));
-        let event = Event::Entry { parent, name: name.as_encoded_bytes(), file_type, attributes };
-        let prefix = visitor.event(event, &path)?;
+        let attributes = match entry.metadata() {
+            Ok(metadata) => Some(of_metadata(&metadata)),
+            Err(error) => {
+                if file_type == EntryType::File {
+                    (visitor.failed)(ACCESS, &path_of(&name), error);
+                }
+                None
+            }
+        };
+        let bytes = name.as_encoded_bytes();
+        let prefix = (visitor.entry)(Entry { parent, name: bytes, file_type, attributes });
         if let (EntryType::Directory, Some(prefix)) = (file_type, prefix) {
             directories.push((name, prefix));
         }
     }
-    ControlFlow::Continue(directories)
+    directories
 }
 
 fn type_of(file_type: std::fs::FileType) -> EntryType {
@@ -165,33 +168,28 @@ mod by_handle {
         waiting: Vec<(OsString, PathPrefix)>,
     }
 
-    /// Walks a tree whose root has this prefix, until the visitor breaks. Links are not followed, except as
-    /// the root; mount points are crossed.
-    pub(crate) fn walk(root: &Path, prefix: PathPrefix, visitor: &mut impl Visitor) {
+    /// Walks a tree whose root has this prefix. Links are not followed, except as the root; mount points are
+    /// crossed.
+    pub(crate) fn walk(root: &Path, prefix: PathPrefix, visitor: Visitor<'_>) {
         let mut walk = Walk { levels: Vec::new(), visitor };
-        let _ = walk.run(root.as_os_str().to_owned(), prefix);
+        walk.descend(root.as_os_str().to_owned(), prefix);
+        while let Some(level) = walk.levels.last_mut() {
+            match level.waiting.pop() {
+                Some((name, prefix)) => walk.descend(name, prefix),
+                None => walk.ascend(),
+            }
+        }
     }
 
-    struct Walk<'v, V> {
+    struct Walk<'v> {
         /// The root first.
         levels: Vec<Level>,
-        visitor: &'v mut V,
+        visitor: Visitor<'v>,
     }
 
-    impl<V: Visitor> Walk<'_, V> {
-        fn run(&mut self, root: OsString, prefix: PathPrefix) -> ControlFlow<()> {
-            self.descend(root, prefix)?;
-            while let Some(level) = self.levels.last_mut() {
-                match level.waiting.pop() {
-                    Some((name, prefix)) => self.descend(name, prefix)?,
-                    None => self.ascend()?,
-                }
-            }
-            ControlFlow::Continue(())
-        }
-
+    impl Walk<'_> {
         /// Reads a directory in the last one, and makes it the last one.
-        fn descend(&mut self, name: OsString, prefix: PathPrefix) -> ControlFlow<()> {
+        fn descend(&mut self, name: OsString, prefix: PathPrefix) {
             let parent = self.levels.last().and_then(|level| level.handle.as_ref());
             // A root may be a link, like those of other walks.
             let (at, follow) = match parent {
@@ -213,16 +211,15 @@ mod by_handle {
                 self.levels[far].handle = None;
             }
             let path_of = |name: &OsStr| path_of(&self.levels, name);
-            let waiting = read(&opened, prefix, &path_of, self.visitor)?;
+            let waiting = read(&opened, prefix, &path_of, &mut self.visitor);
             self.levels.last_mut().expect("BUG: it was added").waiting = waiting;
-            ControlFlow::Continue(())
         }
 
         /// Leaves the last directory, and opens the one above if it was closed.
-        fn ascend(&mut self) -> ControlFlow<()> {
-            let Some(left) = self.levels.pop() else { return ControlFlow::Continue(()) };
+        fn ascend(&mut self) {
+            let Some(left) = self.levels.pop() else { return };
             let Some(level) = self.levels.last().filter(|level| level.handle.is_none()) else {
-                return ControlFlow::Continue(());
+                return;
             };
             let parent = left
                 .handle
@@ -238,15 +235,13 @@ mod by_handle {
                 Ok(handle) => level.handle = Some(handle),
                 Err(error) => {
                     level.waiting.clear();
-                    self.unreadable(error, OsStr::new(""))?;
+                    self.unreadable(error, OsStr::new(""));
                 }
             }
-            ControlFlow::Continue(())
         }
 
-        fn unreadable(&mut self, error: io::Error, name: &OsStr) -> ControlFlow<()> {
-            let path = || path_of(&self.levels, name);
-            self.visitor.event(Event::Unreadable(error), &path).map_continue(drop)
+        fn unreadable(&mut self, error: io::Error, name: &OsStr) {
+            (self.visitor.failed)(READ, &path_of(&self.levels, name), error);
         }
 
         /// Opens the last directory by the names of all those above it.
@@ -281,19 +276,17 @@ mod by_handle {
     }
 }
 
-/// Walks a tree whose root has this prefix, until the visitor breaks. Links are not followed, except as the
-/// root; mount points are crossed.
+/// Walks a tree whose root has this prefix. Links are not followed, except as the root; mount points are
+/// crossed.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn walk(root: &Path, prefix: PathPrefix, visitor: &mut impl Visitor) {
+pub(crate) fn walk(root: &Path, prefix: PathPrefix, mut visitor: Visitor<'_>) {
     let mut waiting = vec![(root.to_owned(), prefix)];
     while let Some((directory, parent)) = waiting.pop() {
         let path_of = |name: &OsStr| match name.is_empty() {
             true => directory.clone(),
             false => directory.join(name),
         };
-        let ControlFlow::Continue(found) = read(&directory, parent, &path_of, visitor) else {
-            return;
-        };
+        let found = read(&directory, parent, &path_of, &mut visitor);
         waiting.extend(found.into_iter().map(|(name, prefix)| (directory.join(name), prefix)));
     }
 }
