@@ -184,7 +184,7 @@ const CASES: &[(&str, &str)] = &[
     (
         "lab run attributes",
         r#"$T lab run attributes --dir "missing$N" --output "$N/x"; $T lab run attributes --methods "$U" --dry-run
-        $T lab run attributes --compile-database "missing$N" --dry-run"#,
+        $T lab run attributes --files-from "missing$N" --dry-run"#,
     ),
     (
         "lab report",

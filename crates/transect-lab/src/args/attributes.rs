@@ -22,12 +22,9 @@ pub(crate) struct LabAttributesArgs {
     /// Query N paths per task [default: from the preset]
     #[arg(long, conflicts_with = "resume", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) paths: Option<u32>,
-    /// Query the files of this compile_commands.json in task compile-database
+    /// Query the files that FILE lists, one a line, in task build
     #[arg(long, conflicts_with = "resume", value_name = "FILE")]
-    pub(crate) compile_database: Option<PathBuf>,
-    /// Query the dependencies in the .d files of DIR (a build by cargo) in task compile-database
-    #[arg(long, conflicts_with_all = ["resume", "compile_database"], value_name = "DIR")]
-    pub(crate) dep_info: Option<PathBuf>,
+    pub(crate) files_from: Option<PathBuf>,
     /// Prepare the system's caches before every run; several with commas
     #[arg(long, value_delimiter = ',', default_value = "warm", value_parser = value_of(STATES))]
     pub(crate) state: Vec<State>,
@@ -46,8 +43,8 @@ Examples:
     transect lab run attributes
   Show what would be measured:
     transect lab run attributes --dry-run
-  Query the dependencies of a build by cargo:
-    transect lab run attributes --task compile-database --dep-info target
+  Query the files that a build looks at:
+    transect lab run attributes --task build --files-from files.txt
   Query a million paths:
     transect lab run attributes --paths 1000000
   Continue an interrupted session:

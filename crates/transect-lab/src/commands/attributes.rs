@@ -1,7 +1,6 @@
 //! `transect lab run attributes`: a session of attribute queries.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
 use transect::Cancel;
 use transect_lab::experiments::attributes::{
@@ -137,12 +136,8 @@ fn cache_states(args: &LabAttributesArgs) -> Result<PossibleStates, CliError> {
 
 /// Returns the datasets of a session: those of the named tasks, or of all available tasks.
 fn wanted(args: &LabAttributesArgs) -> Result<Vec<Wanted>, CliError> {
-    let absolute = |path: &Path| -> Result<PathBuf, CliError> { Ok(std::path::absolute(path)?) };
-    let source = match (&args.compile_database, &args.dep_info) {
-        (Some(file), _) => Some(Source::CompileDatabase(absolute(file)?)),
-        (None, Some(folder)) => Some(Source::DepInfo(absolute(folder)?)),
-        (None, None) => None,
-    };
+    let list = args.files_from.as_ref().map(std::path::absolute).transpose()?;
+    let source = list.map(Source::Paths);
     let is_wanted = |task: &Task| match args.tasks.as_slice() {
         [] => !task.needs_a_source() || source.is_some(),
         named => named.contains(task),
@@ -151,8 +146,8 @@ fn wanted(args: &LabAttributesArgs) -> Result<Vec<Wanted>, CliError> {
     for &task in Task::ALL.iter().filter(|task| is_wanted(task)) {
         let source = source.clone().filter(|_| task.needs_a_source());
         if task.needs_a_source() && source.is_none() {
-            let what = "--compile-database FILE or --dep-info DIR";
-            return Err(CliError::Failed(format!("task '{}' needs {what}", task.as_str())));
+            let task = task.as_str();
+            return Err(CliError::Failed(format!("task '{task}' needs --files-from FILE")));
         }
         let datasets = args.preset.datasets(task, args.paths.map(|paths| paths as usize));
         wanted

@@ -29,7 +29,8 @@ pub enum Task {
     ThreadsHits,
     ThreadsMisses,
     OneCold,
-    CompileDatabase,
+    #[serde(alias = "compile-database")]
+    Build,
 }
 
 described_words! { pub Task:
@@ -39,13 +40,13 @@ described_words! { pub Task:
     ThreadsHits = "threads-hits" => "files in the cache, on 1, 2 and 4 threads",
     ThreadsMisses = "threads-misses" => "files not in the cache, on 1, 2 and 4 threads",
     OneCold = "one-cold" => "one file in a huge directory, with an empty cache",
-    CompileDatabase = "compile-database" => "the files that a real build looks at",
+    Build = "build" => "the files that a real build looks at",
 }
 
 impl Task {
     /// Returns whether the task queries the user's own files instead of a generated tree.
     pub fn needs_a_source(self) -> bool {
-        self == Self::CompileDatabase
+        self == Self::Build
     }
 }
 
@@ -98,11 +99,10 @@ pub struct Scale {
     pub headers: usize,
 }
 
-/// A file or directory that names the user's own files.
+/// A file that lists the user's own files, one a line; in sessions of older versions, what else named them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    CompileDatabase(PathBuf),
-    /// A directory of `.d` files.
-    DepInfo(PathBuf),
+    #[serde(alias = "compile_database", alias = "dep_info")]
+    Paths(PathBuf),
 }

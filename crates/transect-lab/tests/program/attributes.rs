@@ -204,28 +204,16 @@ fn interrupted_session_resumes_with_same_tree() {
 }
 
 #[test]
-fn compile_database_and_dep_info_are_sources_of_questions() {
+fn list_of_files_is_source_of_questions() {
     let env = TestEnv::new();
     env.mkdir("src");
-    env.mkdir("build/deps");
     env.text("src/a.c", "int a;");
-    env.text("build/deps/a.d", "a.o: src/a.c src/none.h\n");
-    env.text(
-        "compile_commands.json",
-        &format!(
-            "[{{\"directory\": {:?}, \"file\": \"src/a.c\", \"output\": \"a.o\", \"command\": \"cc\"}}]",
-            env.path(".")
-        ),
-    );
-    for source in [["--compile-database", "compile_commands.json"], ["--dep-info", "build"]] {
-        let _ = std::fs::remove_file(env.path("session.jsonl"));
-        let more = ["--task", "compile-database", "--rounds", "1", "--no-calls"];
-        let more: Vec<&str> = more.into_iter().chain(source).collect();
-        let shown = run(&env, &more).exits(0).stdout_text();
-        assert!(shown.contains("2 paths: 1 found, 1 not, 6 bytes"), "{shown}");
-    }
-    let none = env.lab(["run", "attributes", "--task", "compile-database"]).exits(2);
-    let needs = "task 'compile-database' needs --compile-database FILE or --dep-info DIR";
+    env.text("files.txt", "src/a.c\nsrc/none.h\n");
+    let more = ["--task", "build", "--files-from", "files.txt", "--rounds", "1", "--no-calls"];
+    let shown = run(&env, &more).exits(0).stdout_text();
+    assert!(shown.contains("2 paths: 1 found, 1 not, 6 bytes"), "{shown}");
+    let none = env.lab(["run", "attributes", "--task", "build"]).exits(2);
+    let needs = "task 'build' needs --files-from FILE";
     assert!(none.stderr_text().contains(needs), "{}", none.stderr_text());
 }
 

@@ -67,7 +67,7 @@ pub enum QueryMethod {
 }
 
 /// The tasks with many paths.
-const OF_PATHS: &[Task] = &[Task::Article, Task::Uptodate, Task::CompileDatabase];
+const OF_PATHS: &[Task] = &[Task::Article, Task::Uptodate, Task::Build];
 
 described_words! { pub QueryMethod:
     Stat = "stat" => "one statx per path; for a name, one per directory until it is found",
@@ -92,7 +92,7 @@ impl QueryMethod {
             Self::Get => &[Task::ThreadsMisses, Task::OneCold],
             Self::GetKnown => &[Task::ThreadsHits],
             Self::Memo | Self::ResolveFrozen | Self::ResolveChecked => &[Task::Includes],
-            Self::Service => &[Task::Uptodate, Task::CompileDatabase],
+            Self::Service => &[Task::Uptodate, Task::Build],
         }
     }
 

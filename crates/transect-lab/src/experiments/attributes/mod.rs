@@ -16,7 +16,6 @@ mod preset;
 mod query;
 mod questions;
 mod service;
-mod sources;
 mod tree;
 
 pub use crate::spec::attributes::{Asked, Scale, Source, Task};

@@ -4,6 +4,10 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use transect_sys::input::read_regular_text;
+
+use crate::spec::attributes::Source;
+
 /// Terminates a path in the file; paths cannot contain it.
 const END: u8 = 0;
 
@@ -54,6 +58,22 @@ impl Questions {
             }
         }
         Ok(questions)
+    }
+}
+
+impl Source {
+    /// Returns the paths that it lists, relative to the current directory.
+    ///
+    /// # Errors
+    /// The file cannot be read, or lists nothing; the reason in one line.
+    pub(super) fn paths(&self) -> Result<Vec<PathBuf>, String> {
+        let Self::Paths(file) = self;
+        let failed = |why: String| format!("cannot use '{}': {why}", file.display());
+        let reason = |error: io::Error| failed(transect::reason(&error));
+        let here = std::env::current_dir().map_err(reason)?;
+        let text = read_regular_text(file).map_err(reason)?;
+        let paths: Vec<PathBuf> = text.lines().map(|line| here.join(line)).collect();
+        if paths.is_empty() { Err(failed("it names no file".to_owned())) } else { Ok(paths) }
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn make(task: Task, scale: &Scale, folder: &Path) -> io::Result<(Ques
         Task::OneCold => in_one(folder, scale.files)?,
         Task::Includes => return includes(folder, scale),
         Task::Uptodate | Task::ThreadsHits | Task::ThreadsMisses => in_a_tree(folder, scale.files)?,
-        Task::CompileDatabase => Vec::new(),
+        Task::Build => Vec::new(),
     };
     let made = files.len() as u64;
     let mut random = SplitMix64::new(SEED);
