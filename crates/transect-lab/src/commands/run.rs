@@ -53,7 +53,7 @@ pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
     let launcher = launcher(contenders, &cancel)?;
     let mut experiment = R::experiment(&methods, &launcher, scratch.as_ref());
     if options.resume.is_none() {
-        estimate(&session.data().spec, &mut experiment, &cancel)?;
+        print_time(&session.data().spec, &mut experiment, &cancel)?;
     }
     make(&session.data().spec.datasets, &mut experiment, &cancel)?;
     measure(&mut session, &mut experiment, &cancel)?;
@@ -126,24 +126,6 @@ fn make(
     Ok(())
 }
 
-/// Estimates the duration of a session, and prints it. The dataset that stands in for those of the session is
-/// removed afterwards, unless it is one of them.
-fn estimate(
-    spec: &SessionSpec,
-    experiment: &mut impl Experiment,
-    cancel: &Cancel,
-) -> Result<(), CliError> {
-    let stand_in = experiment.stand_in(spec);
-    let estimate = Estimate::new(spec, stand_in.clone());
-    make(&estimate.spec.datasets, experiment, cancel)?;
-    print_time(spec, &estimate, experiment, cancel)?;
-    let is_own = |it: &Dataset| spec.datasets.iter().any(|own| own.expected == it.expected);
-    match stand_in.filter(|it| !is_own(it) && experiment.is_made(it)) {
-        Some(dataset) => experiment.remove(&dataset).map_err(lab),
-        None => Ok(()),
-    }
-}
-
 /// Writes the page of a session beside its file.
 fn write_page(session: &Session) -> Result<(), CliError> {
     let page = session.file().with_extension("html");
@@ -152,13 +134,14 @@ fn write_page(session: &Session) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Runs an estimate, and prints the duration of the session.
+/// Estimates the duration of a session, and prints it.
 fn print_time(
     spec: &SessionSpec,
-    estimate: &Estimate,
     experiment: &mut impl Experiment,
     cancel: &Cancel,
 ) -> Result<(), CliError> {
+    let estimate = Estimate::new(spec);
+    make(&estimate.spec.datasets, experiment, cancel)?;
     let mut status = StatusLine::on_terminal();
     if let Some(status) = &mut status {
         status.show("estimating the time".to_owned());

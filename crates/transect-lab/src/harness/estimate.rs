@@ -1,5 +1,5 @@
 //! Estimates the duration of a session: one cell of each kind and language is measured once on every dataset in
-//! every state, and discarded. A smaller file stands in for a large one, as time is proportional to its bytes.
+//! every state, and discarded. Of files, only the smallest is measured, as time is proportional to bytes.
 
 use std::time::{Duration, Instant};
 
@@ -19,14 +19,17 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Returns the estimate of a session. A smaller dataset can stand in for all datasets.
-    pub fn new(spec: &SessionSpec, stand_in: Option<Dataset>) -> Self {
+    /// Returns the estimate of a session.
+    pub fn new(spec: &SessionSpec) -> Self {
         let mut scale = spec.rounds as f64;
         let mut estimate = spec.clone();
-        if let Some(dataset) = stand_in {
-            let all: u64 = spec.datasets.iter().map(|dataset| dataset.expected.bytes).sum();
-            scale *= all as f64 / dataset.expected.bytes.max(1) as f64;
-            estimate.datasets = vec![dataset];
+        let bytes = |dataset: &Dataset| dataset.expected.bytes;
+        if spec.transform.is_some()
+            && let Some(smallest) = spec.datasets.iter().min_by_key(|dataset| bytes(dataset))
+        {
+            let all: u64 = spec.datasets.iter().map(bytes).sum();
+            scale *= all as f64 / bytes(smallest).max(1) as f64;
+            estimate.datasets = vec![smallest.clone()];
         }
         Self { spec: estimate, scale }
     }
@@ -86,18 +89,21 @@ fn is_alike(one: &Cell, other: &Cell) -> bool {
 mod tests {
     use super::*;
     use crate::fixtures::with;
+    use crate::spec::transform::{Kind, Rules};
+    use transect_program::profile::SyncRule;
 
     #[test]
     fn estimate_scaled_by_rounds_and_bytes() {
         let mut spec = with(&[("base", 1), ("base (again)", 1), ("slow", 1)], 10).spec;
         spec.rounds = 10;
-        let walks = Estimate::new(&spec, None);
+        let walks = Estimate::new(&spec);
         assert_eq!((&walks.spec.datasets, walks.scale), (&spec.datasets, 10.0));
 
         spec.datasets.push(spec.datasets[0].clone());
         spec.datasets[0].expected.bytes = 64 << 20;
         spec.datasets[1].expected.bytes = 128 << 20;
-        let files = Estimate::new(&spec, Some(spec.datasets[0].clone()));
+        spec.transform = Some(Rules { kind: Kind::Copy, sync: SyncRule::None });
+        let files = Estimate::new(&spec);
         assert_eq!((&files.spec.datasets[..], files.scale), (&spec.datasets[..1], 30.0));
     }
 
@@ -125,7 +131,7 @@ mod tests {
                 })
             }
         }
-        let (estimate, mut names) = (Estimate::new(&spec, None), Names(Vec::new()));
+        let (estimate, mut names) = (Estimate::new(&spec), Names(Vec::new()));
         assert!(estimate.run(&mut names, &Cancel::new()).unwrap().is_some());
         assert_eq!(names.0, ["floor", "base", "python-1", "java", "find", "du"]);
         let numbers: Vec<u32> =

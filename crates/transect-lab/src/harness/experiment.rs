@@ -98,17 +98,6 @@ pub trait Experiment {
         Ok(())
     }
 
-    /// Removes a dataset that was made.
-    fn remove(&mut self, _: &Dataset) -> Result<(), Error> {
-        Ok(())
-    }
-
-    /// Returns a smaller dataset that stands in for those of a session when its duration is estimated;
-    /// the time is proportional to the bytes.
-    fn stand_in(&self, _: &SessionSpec) -> Option<Dataset> {
-        None
-    }
-
     /// Prepares a cell before its first attempt. Returns an outcome if the cell cannot be measured.
     fn begin(&mut self, _: &Job<'_>) -> Option<Outcome> {
         None

@@ -12,7 +12,7 @@ use super::SyncRule;
 use super::floor::Floor;
 use super::input::digest_of;
 use super::method::{Implementation, Method};
-use super::needs::{is_primed, stand_in};
+use super::needs::is_primed;
 use super::pass::FLOOR_BLOCK;
 use super::variant::Variant;
 use crate::harness::cache_state::State;
@@ -208,15 +208,6 @@ impl Experiment for TransformExperiment<'_> {
         let input = self.input_of(dataset);
         let made = super::create(&input, dataset.expected.bytes);
         made.map_err(|error| Error::File("create", input, error))
-    }
-
-    fn remove(&mut self, dataset: &Dataset) -> Result<(), Error> {
-        let input = self.input_of(dataset);
-        std::fs::remove_file(&input).map_err(|error| Error::File("remove", input, error))
-    }
-
-    fn stand_in(&self, spec: &SessionSpec) -> Option<Dataset> {
-        stand_in(spec)
     }
 
     /// Removes the output, and makes the state of the input. If that is warm, the cell first runs once without

@@ -5,31 +5,15 @@ use std::path::Path;
 
 use crate::corpora;
 use crate::harness::cache_state::State;
-use crate::spec::transform::Digests;
-use crate::spec::{Dataset, SessionSpec};
+use crate::spec::SessionSpec;
 
 /// Free space left for other programs, in bytes.
 const MARGIN: u64 = 16 << 20;
-
-/// The length of the file that stands in for larger ones when the duration of a session is estimated, in
-/// bytes.
-const LARGEST_STAND_IN: u64 = 64 << 20;
 
 /// Returns whether a cell runs once before the run that counts. Only the warm state demands what such a run
 /// leaves in memory; before other states, it would change what they measure.
 pub(super) fn is_primed(state: State) -> bool {
     state == State::Warm
-}
-
-/// Returns the file that stands in for those of a session.
-pub(super) fn stand_in(spec: &SessionSpec) -> Option<Dataset> {
-    let rules = spec.transform?;
-    let mut dataset = spec.datasets.first()?.clone();
-    let largest = spec.datasets.iter().map(|dataset| dataset.expected.bytes).max()?;
-    let size = largest.min(LARGEST_STAND_IN);
-    dataset.expected.bytes = size;
-    dataset.digests = Some(Digests::expected(size, rules.kind));
-    Some(dataset)
 }
 
 /// The resources that a session needs: an estimate, rather too high.
@@ -44,18 +28,14 @@ pub struct Needs {
 impl Needs {
     /// Returns the needs of a whole session.
     pub fn of(spec: &SessionSpec) -> Self {
-        let inputs: u64 = spec.datasets.iter().map(|dataset| dataset.expected.bytes).sum();
-        let largest = spec.datasets.iter().map(|dataset| dataset.expected.bytes).max().unwrap_or(0);
+        let sizes = || spec.datasets.iter().map(|dataset| dataset.expected.bytes);
+        let (inputs, largest) = (sizes().sum::<u64>(), sizes().max().unwrap_or(0));
         // Each warm run has a preceding run that does not count.
         let runs_of_state = |state: &State| if is_primed(*state) { 2 } else { 1 };
         let runs_of_states: u64 = spec.cache_states.iter().map(runs_of_state).sum();
         let runs = spec.rounds as u64 * spec.cells.len() as u64 * runs_of_states;
-        // The estimate runs the base in every state, and may create an input.
-        let estimate = stand_in(spec).map_or(0, |stand_in| {
-            let size = stand_in.expected.bytes;
-            let is_there = spec.datasets.iter().any(|dataset| dataset.expected.bytes == size);
-            size * (runs_of_states + u64::from(!is_there))
-        });
+        // The estimate runs the base in every state.
+        let estimate = sizes().min().unwrap_or(0) * runs_of_states;
         Self {
             room: inputs.saturating_add(largest).saturating_add(MARGIN),
             written: inputs.saturating_add(inputs.saturating_mul(runs)).saturating_add(estimate),
