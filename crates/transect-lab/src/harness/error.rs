@@ -13,7 +13,6 @@ pub enum Error {
     File(&'static str, PathBuf, io::Error),
     /// A file is not a session, or of another version: its path, and why.
     NoSession(PathBuf, String),
-    Walk(transect::Error),
     /// A state of the caches cannot be made.
     State(State, io::Error),
     /// A tree has changed since the session began: its path, its work then and now.
@@ -29,7 +28,6 @@ impl std::fmt::Display for Error {
             Self::NoSession(path, why) => {
                 write!(f, "'{}' is not a session of the lab: {why}", path.display())
             }
-            Self::Walk(error) => error.fmt(f),
             Self::State(state, error) => {
                 write!(f, "cannot make caches {}: {}", state.as_str(), transect::reason(error))
             }

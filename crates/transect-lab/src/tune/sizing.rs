@@ -32,7 +32,7 @@ pub(super) fn sample_tree_in_time(
 ) -> Result<(SampleTree, usize, Duration), String> {
     let mut most = LARGEST_SAMPLE_TREE;
     loop {
-        let sample_tree = sample_tree(request.path, most).map_err(|error| error.to_string())?;
+        let sample_tree = sample_tree(request.path, most);
         if sample_tree.entries < 2 {
             let (path, entries) = (request.path.display(), sample_tree.entries);
             return Err(format!("'{path}' has {entries} entries: too few to tune on"));

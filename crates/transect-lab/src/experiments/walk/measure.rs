@@ -229,8 +229,7 @@ impl Experiment for WalkExperiment<'_> {
 
     fn begin_counting(&mut self, spec: &SessionSpec) -> Result<PathBuf, Error> {
         let sample = |dataset: &Dataset| sample_tree(&dataset.root, MOST_COUNTED);
-        let sample_trees: Result<_, _> = spec.datasets.iter().map(sample).collect();
-        self.sample_trees = sample_trees.map_err(Error::Walk)?;
+        self.sample_trees = spec.datasets.iter().map(sample).collect();
         let failed =
             |error| Error::File("create", std::env::temp_dir().join("transect-empty"), error);
         let empty = self.empty().map_err(failed)?;

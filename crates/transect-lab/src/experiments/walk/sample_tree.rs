@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use transect::{Dir, Entering, Flow, Omission, ScanOptions, Sink, Visit, Want};
-
 /// Fewest entries of a sample tree: a smaller one mostly measures the start of a walk.
 pub const SMALLEST_SAMPLE_TREE: u64 = 500;
 
@@ -17,19 +15,16 @@ pub struct SampleTree {
 
 /// Returns `path` if it has at most `most` entries, or else its largest subdirectory that has, or the first
 /// one with more than half of that. If all subdirectories are too small, or none fits, it searches a
-/// subdirectory that is too large. A tree that cannot be divided is returned whole.
-///
-/// # Errors
-/// Invalid options. A path that cannot be read has no entries.
-pub fn sample_tree(path: &Path, most: u64) -> Result<SampleTree, transect::Error> {
-    let whole = SampleTree { root: path.to_owned(), entries: count(path, most)? };
+/// subdirectory that is too large. A tree that cannot be divided is returned whole. A path that cannot be
+/// read has no entries.
+pub fn sample_tree(path: &Path, most: u64) -> SampleTree {
+    let whole = SampleTree { root: path.to_owned(), entries: count(path, most) };
     if whole.entries <= most {
-        return Ok(whole);
+        return whole;
     }
     let (mut largest, mut too_large): (Option<SampleTree>, _) = (None, None);
     for root in directories(path) {
-        // Skip directories that cannot be read.
-        let Ok(entries) = count(&root, most) else { continue };
+        let entries = count(&root, most);
         if entries > most {
             too_large = too_large.or(Some(root));
         } else if largest.as_ref().is_none_or(|largest| entries > largest.entries) {
@@ -41,9 +36,9 @@ pub fn sample_tree(path: &Path, most: u64) -> Result<SampleTree, transect::Error
         }
     }
     match (largest.filter(|largest| largest.entries >= SMALLEST_SAMPLE_TREE), too_large) {
-        (Some(largest), _) => Ok(largest),
+        (Some(largest), _) => largest,
         (None, Some(too_large)) => sample_tree(&too_large, most),
-        (None, None) => Ok(whole),
+        (None, None) => whole,
     }
 }
 
@@ -56,41 +51,10 @@ fn directories(path: &Path) -> impl Iterator<Item = PathBuf> {
     entries.filter(is_directory).map(|entry| entry.path())
 }
 
-/// Counts the entries of a tree, root included, stopping soon after `most`.
-fn count(path: &Path, most: u64) -> Result<u64, transect::Error> {
-    let plan = ScanOptions::new([path]).plan()?;
-    Ok(plan.run(|| Counter { entries: 0, most })?.sink.entries)
-}
-
-/// Counts entries and quits the walk when there are too many. Each thread counts by itself, so the total
-/// may exceed the limit.
-#[derive(Debug)]
-struct Counter {
-    entries: u64,
-    most: u64,
-}
-
-impl Sink for Counter {
-    type Tag = ();
-
-    fn want(&self) -> Want {
-        Want::default()
-    }
-
-    fn enter(&mut self, _: Entering<'_, ()>) {}
-
-    fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
-        self.entries += visit.batch.iter().count() as u64;
-        if self.entries > self.most { Flow::Quit } else { Flow::Continue }
-    }
-
-    fn omit(&mut self, _: &Dir<()>, _: Omission) -> Flow {
-        Flow::Continue
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.entries += other.entries;
-    }
+/// Counts the entries of a tree that can be read, root included, until there are more than `most`.
+fn count(path: &Path, most: u64) -> u64 {
+    let entries = transect::walk(path).into_iter().flatten();
+    entries.take((most as usize).saturating_add(1)).count() as u64
 }
 
 #[cfg(test)]
@@ -108,16 +72,13 @@ mod tests {
             }
         }
         let of = |most| {
-            let sample_tree = sample_tree(temp.path(), most).unwrap();
+            let sample_tree = sample_tree(temp.path(), most);
             (sample_tree.root.strip_prefix(temp.path()).unwrap().to_owned(), sample_tree.entries)
         };
         assert_eq!(of(10_000), (PathBuf::new(), 1325));
         // `large/other` is not large enough to end the search, whatever the order of the listing.
         assert_eq!(of(1300), (PathBuf::from("large/inner"), 701));
         assert_eq!(of(650), (PathBuf::from("large/other"), 601));
-        assert!(
-            sample_tree(&temp.join("missing"), 10)
-                .is_ok_and(|sample_tree| sample_tree.entries == 0)
-        );
+        assert_eq!(sample_tree(&temp.join("missing"), 10).entries, 0);
     }
 }

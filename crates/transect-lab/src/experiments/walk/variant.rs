@@ -23,53 +23,35 @@ const THREADS: RangeInclusive<usize> = 1..=1024;
 ///
 /// let name = "getdents-statx/work-stealing,threads=4,buffer=256K,stat-order=inode";
 /// let variant: Variant = name.parse()?;
-/// assert_eq!((variant.threads, variant.buffer_size), (Some(4), Some(256 << 10)));
+/// assert_eq!((variant.threads, variant.settings.buffer_size), (Some(4), Some(256 << 10)));
 /// assert_eq!(variant.to_string(), name);
 /// # Ok::<(), String>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
     pub reader: ReaderKind,
     pub order: Order,
     /// Maximum number of threads.
     pub threads: Option<usize>,
-    /// Maximum number of threads while reads come from memory.
-    pub busy_threads: Option<usize>,
-    /// Maximum number of threads while reads wait for a device.
-    pub waiting_threads: Option<usize>,
-    /// Buffer of one listing call, in bytes.
-    pub buffer_size: Option<usize>,
-    /// The order of attribute queries.
-    pub stat_order: Option<StatOrder>,
     /// The records that it keeps.
     pub keep: Option<Keep>,
+    /// The other settings.
+    pub settings: WalkSettings,
 }
 
 impl Variant {
     /// Returns the variant of a reader and an order with default settings.
     pub fn new(reader: ReaderKind, order: Order) -> Self {
-        Self {
-            reader,
-            order,
-            threads: None,
-            busy_threads: None,
-            waiting_threads: None,
-            buffer_size: None,
-            stat_order: None,
-            keep: None,
-        }
+        Self { reader, order, threads: None, keep: None, settings: WalkSettings::default() }
     }
 
     /// Returns the options of a walk of `root`. [`ScanOptions::plan`] checks whether the reader is available
     /// and supports the settings.
     pub fn options(&self, root: &Path) -> ScanOptions {
-        let mut options = ScanOptions::new([root]).reader(self.reader).order(self.order);
+        let mut options = ScanOptions::new([root]);
         options.threads = self.threads;
-        options.settings.busy_threads = self.busy_threads;
-        options.settings.waiting_threads = self.waiting_threads;
-        options.settings.buffer_size = self.buffer_size;
-        options.settings.stat_order = self.stat_order;
-        options
+        options.settings = self.settings;
+        options.reader(self.reader).order(self.order)
     }
 
     /// Returns whether it uses several threads.
@@ -81,13 +63,8 @@ impl Variant {
 impl From<WalkSettings> for Variant {
     fn from(settings: WalkSettings) -> Self {
         let reader = settings.reader.unwrap_or_else(ReaderKind::best);
-        Self {
-            busy_threads: settings.busy_threads,
-            waiting_threads: settings.waiting_threads,
-            buffer_size: settings.buffer_size,
-            stat_order: settings.stat_order,
-            ..Self::new(reader, settings.order.unwrap_or_default())
-        }
+        let variant = Self::new(reader, settings.order.unwrap_or_default());
+        Self { settings: WalkSettings { reader: None, order: None, ..settings }, ..variant }
     }
 }
 
@@ -96,17 +73,17 @@ impl fmt::Display for Variant {
         write!(f, "{}/{}", self.reader.as_str(), self.order.as_str())?;
         for (key, threads) in [
             ("threads", self.threads),
-            ("busy", self.busy_threads),
-            ("waiting", self.waiting_threads),
+            ("busy", self.settings.busy_threads),
+            ("waiting", self.settings.waiting_threads),
         ] {
             if let Some(threads) = threads {
                 write!(f, ",{key}={threads}")?;
             }
         }
-        if let Some(bytes) = &self.buffer_size {
+        if let Some(bytes) = &self.settings.buffer_size {
             write!(f, ",buffer={}", size::shortest(*bytes))?;
         }
-        if let Some(order) = &self.stat_order {
+        if let Some(order) = &self.settings.stat_order {
             write!(f, ",stat-order={}", order.as_str())?;
         }
         if let Some(keep) = &self.keep {
@@ -128,6 +105,7 @@ impl FromStr for Variant {
             named("reader", ReaderKind::DIRECTORIES, ReaderKind::as_str, reader)?,
             named("order", Order::ALL, Order::as_str, order)?,
         );
+        let settings = &mut variant.settings;
         for setting in parts {
             let unknown = || {
                 format!(
@@ -138,12 +116,12 @@ impl FromStr for Variant {
             let (key, value) = setting.split_once('=').ok_or_else(unknown)?;
             let new = match key {
                 "threads" => variant.threads.replace(threads(value)?).is_none(),
-                "busy" => variant.busy_threads.replace(threads(value)?).is_none(),
-                "waiting" => variant.waiting_threads.replace(threads(value)?).is_none(),
-                "buffer" => variant.buffer_size.replace(buffer_size(value)?).is_none(),
+                "busy" => settings.busy_threads.replace(threads(value)?).is_none(),
+                "waiting" => settings.waiting_threads.replace(threads(value)?).is_none(),
+                "buffer" => settings.buffer_size.replace(buffer_size(value)?).is_none(),
                 "stat-order" => {
                     let order = named("stat order", StatOrder::ALL, StatOrder::as_str, value)?;
-                    variant.stat_order.replace(order).is_none()
+                    settings.stat_order.replace(order).is_none()
                 }
                 "keep" => {
                     let keep = named("kind of records", Keep::ALL, Keep::as_str, value)?;
@@ -155,7 +133,7 @@ impl FromStr for Variant {
                 return Err(format!("'{key}' is set twice"));
             }
         }
-        let threads = variant.threads.or(variant.busy_threads).or(variant.waiting_threads);
+        let threads = variant.threads.or(settings.busy_threads).or(settings.waiting_threads);
         if threads.is_some() && !variant.order.is_parallel() {
             return Err(format!("order '{order}' has one thread, and takes no number"));
         }
@@ -208,15 +186,10 @@ mod tests {
         (way, settings).prop_map(|((reader, order), (threads, buffer_size, stat_order, keep))| {
             let [threads, busy_threads, waiting_threads] =
                 threads.map(|threads| threads.filter(|_| order.is_parallel()));
-            Variant {
-                threads,
-                busy_threads,
-                waiting_threads,
-                buffer_size,
-                stat_order,
-                keep,
-                ..Variant::new(reader, order)
-            }
+            let others = WalkSettings::default();
+            let settings =
+                WalkSettings { busy_threads, waiting_threads, buffer_size, stat_order, ..others };
+            Variant { threads, keep, settings, ..Variant::new(reader, order) }
         })
     }
 
