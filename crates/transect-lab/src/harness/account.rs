@@ -28,7 +28,12 @@ impl Account {
     /// this.
     pub(crate) fn wait_for_end(child: u32) -> bool {
         #[cfg(target_os = "linux")]
-        return linux::wait_for_end(child).is_some();
+        {
+            use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+            let pid = i32::try_from(child).ok().and_then(Pid::from_raw);
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            pid.is_some_and(|pid| waitid(WaitId::Pid(pid), options).is_ok())
+        }
         #[cfg(not(target_os = "linux"))]
         {
             let _ = child;
@@ -38,13 +43,31 @@ impl Account {
 
     /// Returns the account of a child that has ended and is not reaped; `None` if the system has none.
     pub(crate) fn of_ended(child: u32) -> Option<Self> {
-        #[cfg(target_os = "linux")]
-        return linux::of_ended(child);
-        #[cfg(not(target_os = "linux"))]
-        {
-            let _ = child;
-            None
+        if !cfg!(target_os = "linux") {
+            return None;
         }
+        let read = |name: &str| std::fs::read_to_string(format!("/proc/{child}/{name}")).ok();
+        Self::parse(&read("stat")?, &read("status")?, read("io").as_deref().unwrap_or_default())
+    }
+
+    /// Parses `stat`, `status` and `io` in `/proc/PID` (`proc_pid_stat(5)`).
+    fn parse(stat: &str, status: &str, io: &str) -> Option<Self> {
+        // The program's name is in parentheses, and may contain any characters.
+        let (_, fields) = stat.rsplit_once(')')?;
+        let field = |number: usize| fields.split_whitespace().nth(number - 3)?.parse().ok();
+        let line = |list: &str, key: &str| {
+            let value = list.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
+            value.trim().parse::<u64>().ok()
+        };
+        Some(Self {
+            minor_faults: field(10)?,
+            major_faults: field(12)?,
+            waits: line(status, "voluntary_ctxt_switches")?,
+            preemptions: line(status, "nonvoluntary_ctxt_switches")?,
+            // Some kernels do not count either.
+            read_bytes: line(io, "read_bytes"),
+            written_bytes: line(io, "write_bytes").unwrap_or(0),
+        })
     }
 
     /// Returns the account with the context switches of all threads and child processes, which are the
@@ -64,44 +87,6 @@ impl Account {
     }
 }
 
-#[cfg(target_os = "linux")]
-mod linux {
-    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-
-    use super::Account;
-
-    pub(super) fn wait_for_end(child: u32) -> Option<()> {
-        let pid = Pid::from_raw(child.try_into().ok()?)?;
-        waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).ok()?;
-        Some(())
-    }
-
-    pub(super) fn of_ended(child: u32) -> Option<Account> {
-        let read = |name: &str| std::fs::read_to_string(format!("/proc/{child}/{name}")).ok();
-        parse(&read("stat")?, &read("status")?, read("io").as_deref().unwrap_or_default())
-    }
-
-    /// Parses `stat`, `status` and `io` in `/proc/PID` (`proc_pid_stat(5)`).
-    pub(super) fn parse(stat: &str, status: &str, io: &str) -> Option<Account> {
-        // The program's name is in parentheses, and may contain any characters.
-        let (_, fields) = stat.rsplit_once(')')?;
-        let field = |number: usize| fields.split_whitespace().nth(number - 3)?.parse().ok();
-        let line = |list: &str, key: &str| {
-            let value = list.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
-            value.trim().parse::<u64>().ok()
-        };
-        Some(Account {
-            minor_faults: field(10)?,
-            major_faults: field(12)?,
-            waits: line(status, "voluntary_ctxt_switches")?,
-            preemptions: line(status, "nonvoluntary_ctxt_switches")?,
-            // Some kernels do not count either.
-            read_bytes: line(io, "read_bytes"),
-            written_bytes: line(io, "write_bytes").unwrap_or(0),
-        })
-    }
-}
-
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod tests {
@@ -112,7 +97,7 @@ mod tests {
         let stat = "7 (a) b (c) Z 1 2 3 4 5 6 70 8 90 10 11 12\n";
         let status = "Name:\tx\nvoluntary_ctxt_switches:\t3\nnonvoluntary_ctxt_switches:\t4\n";
         let io = "rchar: 1\nread_bytes: 4096\nwrite_bytes: 8192\n";
-        let account = linux::parse(stat, status, io).unwrap();
+        let account = Account::parse(stat, status, io).unwrap();
         let expected = Account {
             minor_faults: 70,
             major_faults: 90,
@@ -122,7 +107,7 @@ mod tests {
             written_bytes: 8192,
         };
         assert_eq!(account, expected);
-        assert_eq!(linux::parse(stat, "", io), None);
+        assert_eq!(Account::parse(stat, "", io), None);
     }
 
     #[test]
