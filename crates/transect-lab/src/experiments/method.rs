@@ -82,6 +82,12 @@ impl<R> Method<R> {
     }
 }
 
+pub(super) fn with_second_base(mut cells: Vec<Cell>, base: &str) -> Vec<Cell> {
+    let second = cells.iter().find(|cell| cell.name == base).map(Cell::second_base);
+    cells.extend(second);
+    cells
+}
+
 impl<R: Runner> Method<R> {
     pub fn is_run_by(&self, cell: &Cell) -> bool {
         self.runner.is_run_by(&self.name, cell)

@@ -1,9 +1,10 @@
 //! The seed contract: every system, practice, measure, protocol and tree of the seed articles, and its
 //! status in this project.
 //!
-//! Methods list their own rows ([`crate::experiments::walk::method::Method::contract`]). The file
-//! `contract.toml` lists the rest: rows that are not methods, and methods that cannot exist here.
+//! Contenders name their own rows. The file `contract.toml` has those of this program's methods, the rows that are
+//! not methods, and methods that cannot exist here.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
@@ -21,19 +22,27 @@ pub struct ContractRow {
     pub note: String,
 }
 
+/// The file of the contract.
+#[derive(Deserialize)]
+struct Contract {
+    rows: Vec<ContractRow>,
+    methods: BTreeMap<String, Vec<String>>,
+}
+
+static CONTRACT: LazyLock<Contract> = LazyLock::new(|| {
+    toml::from_str(include_str!("contract.toml")).expect("BUG: the contract is correct")
+});
+
 /// Returns all rows that are not methods, by number.
 #[must_use]
 pub fn rows() -> &'static [ContractRow] {
-    #[derive(Deserialize)]
-    struct File {
-        rows: Vec<ContractRow>,
-    }
-    static ROWS: LazyLock<Vec<ContractRow>> = LazyLock::new(|| {
-        let file: File =
-            toml::from_str(include_str!("contract.toml")).expect("BUG: the rows are correct");
-        file.rows
-    });
-    &ROWS
+    &CONTRACT.rows
+}
+
+/// Returns the rows that a method of this program implements, by a word of its name: its reader, its order or the
+/// records that it keeps.
+pub(crate) fn rows_of(word: &str) -> Vec<String> {
+    CONTRACT.methods.get(word).cloned().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::experiments::method::{self, Runner};
+use crate::experiments::method::{self, Runner, with_second_base};
 use crate::rivals::contender::{self, Contender};
 use crate::spec::attributes::Task;
 use crate::spec::{Cell, FLOOR};
@@ -159,14 +159,8 @@ impl Method {
     }
 }
 
-/// Returns the cells of some methods, with two for the base.
 pub fn cells(methods: &[&Method]) -> Vec<Cell> {
-    let both = |method: &&Method| {
-        let cell = method.cell_of();
-        let second = (cell.name == BASE).then(|| cell.second_base());
-        std::iter::once(cell).chain(second)
-    };
-    methods.iter().flat_map(both).collect()
+    with_second_base(methods.iter().map(|method| method.cell_of()).collect(), BASE)
 }
 
 #[cfg(test)]

@@ -8,10 +8,11 @@ use transect_transform::step::Cost;
 use super::BASE;
 use super::floor::Floor;
 use super::variant::Variant;
-use crate::experiments::method::{self, Runner};
+use crate::experiments::method::{self, Runner, with_second_base};
+use crate::published::contract;
 use crate::rivals::contender::{Contender, Task};
 use crate::spec::transform::Kind;
-use crate::spec::{Cell, FLOOR};
+use crate::spec::{Cell, ENGINE, FLOOR};
 
 /// A method that transforms files.
 pub type Method = method::Method<TransformRunner>;
@@ -43,7 +44,7 @@ pub enum Implementation {
 impl Runner for TransformRunner {
     fn kind(&self) -> &'static str {
         match self.implementation {
-            Implementation::Engine(_) => "engine",
+            Implementation::Engine(_) => ENGINE,
             Implementation::Floor(_) => FLOOR,
             Implementation::Contender(_) => "contender",
         }
@@ -61,30 +62,20 @@ impl Runner for TransformRunner {
     }
 }
 
-/// A method of the engine: name, description, rows of the contract, and the floors that bind it. A method that
-/// copies neither out of the input nor into the output may be below the copying floors.
-type Known = (&'static str, &'static str, &'static [&'static str], &'static [Floor]);
+/// A method of the engine: name, description, and the floors that bind it. A method that copies neither out of the
+/// input nor into the output may be below the copying floors.
+type Known = (&'static str, &'static str, &'static [Floor]);
 
-const ENGINE: &[Known] = &[
-    (
-        "buffered",
-        "one block, read, changed where it lies, and written",
-        &["A47"],
-        &[Floor::ReadWrite],
-    ),
-    ("streams", "the buffered reader and writer of the standard library", &[], &[Floor::ReadWrite]),
-    ("kernel-copy", "the kernel copies, or shares blocks", &[], &[]),
-    ("pipeline", "three threads, for reading, the step and writing", &[], &[Floor::Write]),
-    ("mapped-read", "the input mapped into memory, the output written", &[], &[Floor::Write]),
-    ("mapped", "input and output mapped into memory", &["A48"], &[Floor::Memory]),
-    ("direct", "past the system's cache, one block at a time", &[], &[]),
-    (
-        "direct-uring",
-        "past the system's cache, several reads and writes under way at once",
-        &["A55"],
-        &[],
-    ),
-    ("uring", "several reads and writes under way at once", &["A55"], &[Floor::Write]),
+const METHODS: &[Known] = &[
+    ("buffered", "one block, read, changed where it lies, and written", &[Floor::ReadWrite]),
+    ("streams", "the buffered reader and writer of the standard library", &[Floor::ReadWrite]),
+    ("kernel-copy", "the kernel copies, or shares blocks", &[]),
+    ("pipeline", "three threads, for reading, the step and writing", &[Floor::Write]),
+    ("mapped-read", "the input mapped into memory, the output written", &[Floor::Write]),
+    ("mapped", "input and output mapped into memory", &[Floor::Memory]),
+    ("direct", "past the system's cache, one block at a time", &[]),
+    ("direct-uring", "past the system's cache, several reads and writes under way at once", &[]),
+    ("uring", "several reads and writes under way at once", &[Floor::Write]),
 ];
 
 /// Methods that read sequentially through the page cache, so that read-ahead helps.
@@ -118,8 +109,8 @@ impl Method {
 
     fn of_the_engine(method: IoMethod, kind: Kind) -> Self {
         let name = method.as_str();
-        let known = ENGINE.iter().find(|(known, ..)| *known == name);
-        let &(_, about, contract, floors) = known.unwrap_or(&(name, name, &[], &[]));
+        let known = METHODS.iter().find(|(known, ..)| *known == name);
+        let &(_, about, floors) = known.unwrap_or(&(name, name, &[]));
         let options = PassOptions::default().method(Some(method));
         // Cost and length only matter when the planner chooses the method.
         let task = pass::Task::new(kind.shape(), Cost::Light, 0);
@@ -131,7 +122,7 @@ impl Method {
             implementation: Implementation::Engine(method),
         };
         Self {
-            contract: contract.iter().map(|&row| row.to_owned()).collect(),
+            contract: contract::rows_of(name),
             parallel: method == IoMethod::Pipeline,
             quick: !NOT_QUICK.contains(&method),
             unavailable_reason: chosen.err().map(|error| error.to_string()),
@@ -196,18 +187,13 @@ impl Method {
     }
 }
 
-/// Returns the cells of some methods, with two for the base.
 pub fn cells(methods: &[&Method], blocks: &[usize], hint: bool) -> Vec<Cell> {
-    let mut cells = Vec::new();
-    for method in methods {
-        if method.name == BASE {
-            let base = method.cell_of(&Variant::plain(BASE));
-            cells.extend([base.clone(), base.second_base()]);
-        }
-        let variants = method.variants(blocks, hint);
-        cells.extend(variants.iter().map(|variant| method.cell_of(variant)));
-    }
-    cells
+    let cells = |method: &&Method| {
+        let plain = (method.name == BASE).then(|| Variant::plain(BASE));
+        let variants = plain.into_iter().chain(method.variants(blocks, hint));
+        variants.map(|variant| method.cell_of(&variant)).collect::<Vec<_>>()
+    };
+    with_second_base(methods.iter().flat_map(cells).collect(), BASE)
 }
 
 #[cfg(test)]

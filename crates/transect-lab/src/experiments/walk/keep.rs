@@ -30,14 +30,6 @@ described_words! { pub Keep:
 }
 
 impl Keep {
-    /// Returns its row in the seed contract.
-    pub fn row(self) -> &'static str {
-        match self {
-            Self::Names | Self::Times => "A43",
-            Self::Large | Self::LargeAfter => "A39",
-        }
-    }
-
     /// Returns the kind with whose result its own has to agree.
     pub(super) fn agrees_with(self) -> Self {
         match self {

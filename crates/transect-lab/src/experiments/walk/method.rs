@@ -5,11 +5,12 @@ use std::path::Path;
 use transect::ReaderKind;
 use transect::internal::Order;
 
-use crate::experiments::method::{self, Runner};
+use crate::experiments::method::{self, Runner, with_second_base};
 use crate::experiments::walk::floor::Floor;
 use crate::experiments::walk::keep::Keep;
 use crate::experiments::walk::variant::Variant;
 use crate::harness::launch::can_start;
+use crate::published::contract;
 use crate::rivals::contender::{Contender, Task};
 use crate::rivals::external::External;
 use crate::rivals::peer::{PEERS, Peer};
@@ -137,16 +138,14 @@ impl Method {
         }
     }
 
-    /// Returns a variant of this engine as a method.
     pub fn variant(variant: &Variant) -> Self {
         let Variant { reader, order, keep, .. } = *variant;
         let refused = || Some(variant.options(Path::new(".")).plan().err()?.to_string());
-        let rows = rows_of_reader(reader).iter().copied().chain(row_of_order(order));
-        let rows = rows.chain(keep.map(Keep::row));
+        let words = [reader.as_str(), order.as_str()].into_iter().chain(keep.map(Keep::as_str));
         let kept = keep.map_or(String::new(), |keep| format!("; {}", keep.about()));
         let about = format!("{}; {}{kept}", reader.about(), order.about());
         Self {
-            contract: rows.map(str::to_owned).collect(),
+            contract: words.flat_map(contract::rows_of).collect(),
             parallel: variant.is_parallel(),
             unavailable_reason: reader.unavailable_reason().map(str::to_owned).or_else(refused),
             ..Self::own(variant.to_string(), about, WalkRunner::Engine(*variant))
@@ -154,40 +153,9 @@ impl Method {
     }
 }
 
-fn rows_of_reader(reader: ReaderKind) -> &'static [&'static str] {
-    match reader {
-        ReaderKind::FindFirstFile => &["A1"],
-        ReaderKind::FindFirstFileExBasic => &["A2", "A5"],
-        ReaderKind::FindFirstFileExStandard => &["A3", "A5"],
-        ReaderKind::FindFirstFileExBasicLarge | ReaderKind::FindFirstFileExStandardLarge => {
-            &["A4", "A5", "A26", "A27"]
-        }
-        ReaderKind::FileAttributesEx => &["A6"],
-        ReaderKind::ByHandle => &["A8"],
-        ReaderKind::NtQuery => &["A9"],
-        _ => &[],
-    }
-}
-
-fn row_of_order(order: Order) -> Option<&'static str> {
-    match order {
-        Order::Recursive => Some("A29"),
-        Order::Queue => Some("A30"),
-        Order::Stack => Some("A31"),
-        Order::StackPresized => Some("A32"),
-        Order::Array => Some("A35"),
-        Order::Futures => Some("A36"),
-        Order::SharedQueue => Some("A37"),
-        _ => None,
-    }
-}
-
 /// Returns one cell for each method, and a second one for the base.
 pub fn cells(methods: &[&Method], base: &str) -> Vec<Cell> {
-    let mut cells: Vec<Cell> = methods.iter().map(|method| method.cell()).collect();
-    let second = cells.iter().find(|cell| cell.name == base).map(Cell::second_base);
-    cells.extend(second);
-    cells
+    with_second_base(methods.iter().map(|method| method.cell()).collect(), base)
 }
 
 #[cfg(test)]
