@@ -114,11 +114,6 @@ fn prepare_for(env: &TestEnv, command: &str) {
         "lab import" => {
             let _ = env.sh("rm notes.txt paths.txt").exits(0);
         }
-        "lab corpus verify" => {
-            let create = "\"$TRANSECT\" lab corpus create tiny tiny
-                \"$TRANSECT\" lab corpus create flat-1000 flat";
-            let _ = env.sh(create).exits(0);
-        }
         _ => {}
     }
 }

@@ -217,10 +217,6 @@ const CASES: &[(&str, &str)] = &[
         "lab corpus create",
         r#"$T lab corpus create "$U" new; $T lab corpus create tiny "$N"; $T lab corpus create tiny "$N/$N""#,
     ),
-    (
-        "lab corpus verify",
-        r#"$T lab corpus verify "$U" new; $T lab corpus verify tiny "$N"; $T lab corpus verify tiny "missing$N""#,
-    ),
     // Hidden commands: the lab starts them, and parses their output.
     ("lab method", r#"$T lab method "$U" "$N"; $T lab method getdents-statx/queue "missing$N""#),
     ("lab pass", r#"$T lab pass "$U" "$N" x; $T lab pass copy "missing$N" "x$N""#),

@@ -162,7 +162,6 @@ const CASES: &[(&str, &str)] = &[
     ("$T lab list --contenders planted", "all"),
     ("mkdir -p c/x; mv planted c/x/contender.toml; $T lab list --contenders c", "all"),
     ("$T lab corpus create tiny planted", "d"),
-    ("$T lab corpus verify tiny planted", ""),
     // The program's own files.
     (
         "$T keep tree; s=$(echo $XDG_DATA_HOME/transect/series/*/*); rm $s/lock; mv planted $s/lock; $T keep tree",

@@ -22,14 +22,6 @@ pub(crate) enum CorpusCommand {
         /// Create it in DIR, which must not exist
         dir: PathBuf,
     },
-    /// Count a tree, and compare it with its definition
-    #[command(after_long_help = CORPUS_VERIFY_NOTES)]
-    Verify {
-        /// Compare with this tree
-        name: String,
-        /// Count this directory
-        dir: PathBuf,
-    },
 }
 
 const CORPUS_LIST_NOTES: &str = "\
@@ -53,20 +45,7 @@ Examples:
     transect lab corpus create flat-1000 flat
   Create a tree and count it:
     transect lab corpus create single one && transect scan one
-  Create a tree and check it:
-    transect lab corpus create tiny b && transect lab corpus verify tiny b
+  Create a tree and list it:
+    transect lab corpus create tiny b && transect list b
   Create a tree like a home directory:
     transect lab corpus create users users";
-
-const CORPUS_VERIFY_NOTES: &str = "\
-Examples:
-  Check a tree:
-    transect lab corpus verify tiny tiny
-  Check a flat tree:
-    transect lab corpus verify flat-1000 flat
-  Create a tree and check it:
-    transect lab corpus create single a && transect lab corpus verify single a
-  Print only the exit code:
-    transect lab corpus verify tiny tiny > /dev/null && echo same
-  Check a tree elsewhere:
-    transect lab corpus verify tiny ./tiny";

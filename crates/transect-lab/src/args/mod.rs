@@ -40,7 +40,6 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// Parses the arguments of this process.
     pub(crate) fn parse() -> Result<Self, clap::Error> {
         Self::from_arg_matches(&Self::as_typed().try_get_matches()?)
     }
@@ -105,7 +104,7 @@ pub(crate) enum LabCommand {
     /// Find the fastest settings for a file system, and store them for `transect scan` and `list`
     #[command(after_long_help = TUNE_NOTES)]
     Tune(LabTuneArgs),
-    /// Create and check trees with fixed content, to measure on
+    /// Create trees with fixed content, to measure on
     #[command(subcommand)]
     Corpus(CorpusCommand),
     /// Print a completion script for a shell, for the program transect-lab

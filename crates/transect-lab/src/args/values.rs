@@ -35,7 +35,6 @@ pub(super) const SYNCS: &[(transform::SyncRule, &str, &str)] = &[
     (transform::SyncRule::Inside, "inside", "Sync the output"),
 ];
 
-/// Parses one of several values, each with its name and help.
 pub(super) fn value_of<T: Copy + Send + Sync + 'static>(
     all: &'static [(T, &'static str, &'static str)],
 ) -> impl TypedValueParser<Value = T> {

@@ -22,7 +22,6 @@ pub(crate) fn run(command: &CorpusCommand) -> Result<ExitStatus, CliError> {
     match command {
         CorpusCommand::List { json } => list(*json),
         CorpusCommand::Create { name, dir } => create(find(name)?, dir),
-        CorpusCommand::Verify { name, dir } => verify(find(name)?, dir),
     }
 }
 
@@ -144,13 +143,4 @@ pub(super) fn have(
     made.map_err(cannot("create", folder))?;
     output::hint(&format!("making '{}' in '{}'", definition.name, dir.display()));
     Ok(make(definition, &dir, cancel)?.then_some(dir))
-}
-
-fn verify(definition: &Corpus, dir: &Path) -> Result<ExitStatus, CliError> {
-    corpora::verify(definition, dir).map_err(lab)?;
-    let mut text = output::buffer();
-    let dir = quote::for_terminal(dir.as_os_str());
-    writeln!(text, "{dir} is '{}' by its counts", definition.name)?;
-    output::print(text)?;
-    Ok(ExitStatus::Complete)
 }

@@ -18,7 +18,6 @@ pub struct TreeCounts {
 }
 
 impl TreeCounts {
-    /// Returns the counts that a definition states.
     pub(super) fn of(corpus: &Corpus) -> Self {
         let Corpus { files, directories, others, bytes, .. } = *corpus;
         Self { files, directories, others, bytes }

@@ -16,7 +16,7 @@ use super::free_space::check_free_space;
 #[cfg(target_os = "linux")]
 use super::odd;
 use super::plan::{self, Step};
-use super::target::{PARTIAL_EXISTS, TargetPaths};
+use super::target::TargetPaths;
 use super::verify::count;
 
 /// Entries between two calls of `progress`.
@@ -32,8 +32,8 @@ const PROGRESS_INTERVAL: u64 = 256;
 /// `progress` is called after every 256th entry and after the last; counting comes after that.
 ///
 /// # Errors
-/// An unusable target, too little space and a directory without write permission are reported before anything is
-/// written; otherwise an entry cannot be created, or the tree differs from the definition.
+/// An unusable target and too little space are reported before anything is written; otherwise an entry cannot be
+/// created, or the tree differs from the definition.
 pub fn create(
     corpus: &Corpus,
     dir: &Path,
@@ -133,13 +133,13 @@ impl PartialDir {
         match std::fs::create_dir(path) {
             Ok(()) => Ok(Self(Some(path.to_owned()))),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                Err(unusable(path, PARTIAL_EXISTS))
+                let problem = "it is left over from a run that was killed, or another run is at work; remove it if there is none";
+                Err(unusable(path, problem))
             }
             Err(error) => Err(failed("create directory", path)(error)),
         }
     }
 
-    /// Keeps the directory, as it was renamed.
     fn keep(mut self) {
         self.0 = None;
     }

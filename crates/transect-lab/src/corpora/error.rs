@@ -15,7 +15,6 @@ pub(super) fn unusable(path: &Path, problem: &str) -> String {
     format!("cannot create a corpus in '{}': {problem}", path.display())
 }
 
-/// Returns the message that the tree at `path` does not match the definition of a corpus.
 pub(super) fn mismatch(corpus: &Corpus, path: &Path, found: TreeCounts) -> String {
     let (path, name, expected) = (path.display(), &corpus.name, TreeCounts::of(corpus));
     format!("'{path}' is not corpus '{name}': {found}, expected {expected}")

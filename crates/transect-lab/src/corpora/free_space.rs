@@ -43,18 +43,12 @@ fn blocks_of(step: &Step) -> u64 {
 }
 
 /// Returns the free space at `dir`, which need not exist.
-///
-/// # Errors
-/// `dir` cannot be the target of a corpus (see [`create`](super::create())), or the query fails.
 pub fn free_space_at(dir: &Path) -> Result<FreeSpace, String> {
     let parent = TargetPaths::of(dir)?.parent;
     free_space(&parent).map_err(failed("ask for the free space of", &parent))
 }
 
 /// Checks that a corpus fits at `dir`, which need not exist.
-///
-/// # Errors
-/// It does not fit; otherwise as [`free_space_at`].
 pub fn check_free_space(corpus: &Corpus, dir: &Path) -> Result<(), String> {
     let (needed, free) = (corpus.space_needed(), free_space_at(dir)?);
     if needed.fits(free) {
@@ -65,9 +59,6 @@ pub fn check_free_space(corpus: &Corpus, dir: &Path) -> Result<(), String> {
 }
 
 /// Returns the free space of the file system of a directory.
-///
-/// # Errors
-/// The error of the system call.
 #[cfg(unix)]
 pub fn free_space(folder: &Path) -> std::io::Result<FreeSpace> {
     let stat = rustix::fs::statvfs(folder)?;
@@ -77,9 +68,6 @@ pub fn free_space(folder: &Path) -> std::io::Result<FreeSpace> {
 }
 
 /// Returns unknown free space: it is not queried on this system.
-///
-/// # Errors
-/// Never fails.
 #[cfg(not(unix))]
 pub fn free_space(_: &Path) -> std::io::Result<FreeSpace> {
     Ok(FreeSpace { bytes: None, inodes: None })

@@ -37,7 +37,6 @@ const NAMES: &[&[u8]] = &[
     &[0xf0; 254],
 ];
 
-/// Creates the corpus in an empty directory.
 pub(super) fn create(root: &Path) -> io::Result<TreeCounts> {
     let mut building = Building(TreeCounts::default());
     let root = open(CWD, root.as_os_str())?;
@@ -83,7 +82,6 @@ impl Building {
         Ok(())
     }
 
-    /// Creates files and directories of these names.
     fn names(&mut self, root: &OwnedFd) -> io::Result<()> {
         let names = self.directory(root, "names")?;
         let directories = self.directory(root, "directories")?;

@@ -70,7 +70,6 @@ impl Plan {
         Self { random, content: definition.content, directories, here: 0, delivered: 0 }
     }
 
-    /// Returns the path of a directory relative to the root.
     fn path(&self, mut at: usize) -> PathBuf {
         let mut names = Vec::new();
         while at != 0 {

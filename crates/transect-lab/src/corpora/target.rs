@@ -6,9 +6,6 @@ use std::path::{Path, PathBuf};
 
 use super::error::{failed, unusable};
 
-/// Why a partial corpus is in the way.
-pub(super) const PARTIAL_EXISTS: &str = "it is left over from a run that was killed, or another run is at work; remove it if there is none";
-
 /// The paths of a corpus.
 pub(super) struct TargetPaths {
     pub(super) parent: PathBuf,
@@ -41,29 +38,12 @@ impl TargetPaths {
     /// Checks that the corpus can be created.
     #[expect(clippy::disallowed_methods, reason = "checks what exists at the target of a new tree")]
     pub(super) fn check(&self) -> Result<(), String> {
-        let Self { parent, target, partial } = self;
+        let Self { parent, target, .. } = self;
         std::fs::metadata(parent).map_err(failed("access", parent))?;
-        for (path, problem) in [(target, "it already exists"), (partial, PARTIAL_EXISTS)] {
-            match std::fs::symlink_metadata(path) {
-                Ok(_) => return Err(unusable(path, problem)),
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(error) => return Err(failed("access", path)(error)),
-            }
+        match std::fs::symlink_metadata(target) {
+            Ok(_) => Err(unusable(target, "it already exists")),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(failed("access", target)(error)),
         }
-        check_writable(parent)
     }
-}
-
-#[cfg(unix)]
-fn check_writable(dir: &Path) -> Result<(), String> {
-    use rustix::fs::Access;
-    rustix::fs::access(dir, Access::WRITE_OK | Access::EXEC_OK)
-        .map_err(|errno| failed("write to", dir)(errno.into()))
-}
-
-/// Elsewhere, creating the first directory fails if the parent is not writable; nothing is written before
-/// that.
-#[cfg(not(unix))]
-fn check_writable(_: &Path) -> Result<(), String> {
-    Ok(())
 }

@@ -12,9 +12,6 @@ use crate::harness::reference_walk::READ;
 /// Checks that the tree in `dir` has the entry counts and bytes of a corpus.
 ///
 /// Names are not compared. The check finds incomplete corpora and added, removed or extended files.
-///
-/// # Errors
-/// The counts differ, or the tree cannot be read.
 pub fn verify(corpus: &Corpus, dir: &Path) -> Result<(), String> {
     match count(corpus, dir)? {
         found if found == TreeCounts::of(corpus) => Ok(()),
