@@ -52,16 +52,13 @@ impl Account {
 
     /// Parses `stat`, `status` and `io` in `/proc/PID` (`proc_pid_stat(5)`).
     fn parse(stat: &str, status: &str, io: &str) -> Option<Self> {
-        // The program's name is in parentheses, and may contain any characters.
-        let (_, fields) = stat.rsplit_once(')')?;
-        let field = |number: usize| fields.split_whitespace().nth(number - 3)?.parse().ok();
         let line = |list: &str, key: &str| {
             let value = list.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
             value.trim().parse::<u64>().ok()
         };
         Some(Self {
-            minor_faults: field(10)?,
-            major_faults: field(12)?,
+            minor_faults: stat_number(stat, 10)?,
+            major_faults: stat_number(stat, 12)?,
             waits: line(status, "voluntary_ctxt_switches")?,
             preemptions: line(status, "nonvoluntary_ctxt_switches")?,
             // Some kernels do not count either.
@@ -85,6 +82,17 @@ impl Account {
             ..self
         }
     }
+}
+
+/// Returns a field of `/proc/PID/stat` behind the program's name, by its number in `proc_pid_stat(5)`.
+pub(crate) fn stat_field(stat: &str, number: usize) -> Option<&str> {
+    // The name is in parentheses, and may contain any characters.
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(number - 3)
+}
+
+pub(crate) fn stat_number(stat: &str, number: usize) -> Option<u64> {
+    stat_field(stat, number)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -101,14 +101,8 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Returns the failure of a cell whose method does not exist here.
     pub(crate) fn unknown() -> Self {
         Self::NotStarted { reason: "this method is no longer available".to_owned() }
-    }
-
-    /// Returns the failure of a method whose contender could not be built.
-    pub(crate) fn not_built() -> Self {
-        Self::NotStarted { reason: "it was not built".to_owned() }
     }
 }
 
@@ -249,7 +243,6 @@ fn join<T>(thread: JoinHandle<T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Returns the peak memory of the lab, in bytes.
 fn own_memory() -> u64 {
     usage_of_self().map_or(0, |usage| usage.peak_memory)
 }
@@ -265,7 +258,6 @@ pub(crate) fn file_of_program(program: &str) -> Option<PathBuf> {
     files.find(|file| file.is_file())
 }
 
-/// Returns whether a program can be started, by its name or by its path.
 pub fn can_start(program: &str) -> bool {
     file_of_program(program).is_some()
 }
@@ -295,7 +287,6 @@ fn read_lines(output: impl Read) -> Result<Vec<RunLine>, Failure> {
     failure.map_or(Ok(lines), Err)
 }
 
-/// Returns the last nonempty line of an output.
 fn tail(output: impl Read) -> String {
     let mut said = Vec::new();
     let mut output = BufReader::new(output);
@@ -315,20 +306,6 @@ fn in_a_group_of_its_own(command: &mut Command) {
     std::os::unix::process::CommandExt::process_group(command, 0);
     #[cfg(not(unix))]
     let _ = command;
-}
-
-/// Sends SIGTERM to a process, so that it can clean up. Returns whether the signal could be sent.
-#[cfg(unix)]
-pub(crate) fn terminate(child: &Child) -> bool {
-    use rustix::process::{Pid, Signal, kill_process};
-
-    kill_process(Pid::from_child(child), Signal::TERM).is_ok()
-}
-
-/// Returns false: only Unix has SIGTERM.
-#[cfg(not(unix))]
-pub(crate) fn terminate(_: &Child) -> bool {
-    false
 }
 
 fn kill_group(group: u32) {

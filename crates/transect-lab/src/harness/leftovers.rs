@@ -33,7 +33,6 @@ pub(super) struct Leftovers {
 }
 
 impl Leftovers {
-    /// Adds those of a further look.
     pub(super) fn add(&mut self, more: Self) {
         self.killed += more.killed;
         self.cpu += more.cpu;
@@ -97,7 +96,7 @@ mod linux {
     use transect_sys::host::usage_of_children;
 
     use super::{GRACE, Leftovers, MARK};
-    use crate::harness::account::Account;
+    use crate::harness::account::{Account, stat_field, stat_number};
 
     /// The time after which killed processes are left alone: one that waits for a device cannot end.
     const PATIENCE: Duration = Duration::from_secs(2);
@@ -217,14 +216,11 @@ mod linux {
 
     pub(super) fn stat(child: u32) -> Option<Stat> {
         let text = std::fs::read_to_string(format!("/proc/{child}/stat")).ok()?;
-        // The program's name is in parentheses, and may contain any characters.
-        let (_, fields) = text.rsplit_once(") ")?;
-        let fields: Vec<&str> = fields.split(' ').collect();
         Some(Stat {
-            is_zombie: matches!(*fields.first()?, "Z" | "X"),
-            group: fields.get(2)?.parse().ok()?,
-            session: fields.get(3)?.parse().ok()?,
-            began: fields.get(19)?.parse().ok()?,
+            is_zombie: matches!(stat_field(&text, 3)?, "Z" | "X"),
+            group: stat_field(&text, 5)?.parse().ok()?,
+            session: stat_field(&text, 6)?.parse().ok()?,
+            began: stat_number(&text, 22)?,
         })
     }
 }

@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use transect_service::{Client, Error};
 use transect_sys::private_dir::PrivateTempDir;
 
-use super::answers::{Run, WANT};
+use super::answers::{Run, Sums, WANT};
+use crate::harness::account::stat_number;
 use crate::harness::interference::TICK;
-use crate::harness::launch::terminate;
-#[cfg(target_os = "linux")]
+use crate::harness::protocol::Held;
 use crate::harness::stopwatch::RunTime;
 
-/// The time limit for a server to answer or to end; generous, for slow and busy machines.
+/// The time limit for a server to answer; generous, for slow and busy machines.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// A server, stopped on drop.
@@ -23,10 +24,6 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts a server with default options.
-    ///
-    /// # Errors
-    /// The server does not answer; the reason in one line.
     pub(super) fn start(program: &Path) -> Result<Self, String> {
         // Not in the session's directory: the path of a socket has to be short.
         let folder = PrivateTempDir::new("service").map_err(|error| transect::reason(&error))?;
@@ -41,7 +38,7 @@ impl Server {
         let began = Instant::now();
         loop {
             let has_ended = server.child.try_wait().is_ok_and(|status| status.is_some());
-            match transect_service::Client::connect(&server.socket()) {
+            match Client::connect(&server.socket()) {
                 Ok(_) => return Ok(server),
                 Err(error) if has_ended || began.elapsed() > SERVER_TIMEOUT => {
                     return Err(error.to_string());
@@ -52,11 +49,8 @@ impl Server {
     }
 
     /// Fills the cache of the server by querying all paths.
-    ///
-    /// # Errors
-    /// The server does not answer; the reason in one line.
     pub(super) fn prime(&self, paths: &[PathBuf]) -> Result<(), String> {
-        let client = transect_service::Client::connect(&self.socket());
+        let client = Client::connect(&self.socket());
         let asked = client.and_then(|mut client| client.attributes(paths, WANT, true));
         asked.map(drop).map_err(|error| error.to_string())
     }
@@ -67,21 +61,6 @@ impl Server {
         processor_ns(&std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?)
     }
 
-    /// Sends it SIGTERM, and returns whether it ended in time.
-    fn stop(&mut self) -> bool {
-        if !terminate(&self.child) {
-            return false;
-        }
-        let asked_at = Instant::now();
-        while asked_at.elapsed() < SERVER_TIMEOUT {
-            match self.child.try_wait() {
-                Ok(None) => std::thread::sleep(Duration::from_millis(10)),
-                ended => return ended.is_ok(),
-            }
-        }
-        false
-    }
-
     pub(super) fn socket(&self) -> PathBuf {
         socket_in(self.folder.path())
     }
@@ -90,20 +69,13 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         // A killed server leaves its socket behind, in a directory that is removed with this value.
-        if !self.stop() {
-            let _ = self.child.kill();
-            let _ = self.child.wait();
-        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
-/// Parses `/proc/PID/stat` (`proc_pid_stat(5)`): the twelfth and thirteenth words after the name, which may
-/// contain any characters, are user time and kernel time.
 fn processor_ns(stat: &str) -> Option<u64> {
-    let (_, behind) = stat.rsplit_once(')')?;
-    let mut ticks = behind.split_whitespace().skip(11).map(str::parse::<u64>);
-    let (user, system) = (ticks.next()?.ok()?, ticks.next()?.ok()?);
-    Some((user + system).saturating_mul(TICK))
+    Some((stat_number(stat, 14)? + stat_number(stat, 15)?).saturating_mul(TICK))
 }
 
 fn socket_in(folder: &Path) -> PathBuf {
@@ -111,16 +83,7 @@ fn socket_in(folder: &Path) -> PathBuf {
 }
 
 /// Queries all paths from a service. The clock runs from connecting to the last answer.
-///
-/// # Errors
-/// The service does not answer, or has not cached everything; the reason in one line.
-#[cfg(target_os = "linux")]
 pub(super) fn ask(socket: &Path, paths: &[PathBuf]) -> Result<Run, String> {
-    use transect_service::{Client, Error};
-
-    use super::answers::Sums;
-    use crate::harness::protocol::Held;
-
     let failed = |error: Error| error.to_string();
     let stats = || -> Result<_, Error> {
         let stats = Client::connect(socket)?.stats()?;
@@ -144,11 +107,6 @@ pub(super) fn ask(socket: &Path, paths: &[PathBuf]) -> Result<Run, String> {
         }
         misses => Err(format!("{misses} answers were not known, and all should be")),
     }
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(super) fn ask(_: &Path, _: &[PathBuf]) -> Result<Run, String> {
-    Err("on Linux only".to_owned())
 }
 
 #[cfg(test)]
