@@ -1,11 +1,13 @@
 //! `transect lab tune`: finds the fastest settings for a file system, and stores them for `scan` and `list`.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Serialize;
 use transect_lab::harness::environment::{Environment, FileSystem};
+use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::possible_states::{DropScope, PossibleStates};
 use transect_lab::report::tuning;
 use transect_lab::tune::{TuneProgress, TuneRequest, TuneResult, tune};
@@ -43,9 +45,8 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
         path: &path,
         states: &states,
         time: Duration::from_secs(args.seconds),
-        program: own_program()?,
+        launcher: Launcher { program: own_program()?, built: BTreeMap::new(), disturbable: true },
         files: files.paths.clone(),
-        disturbable: true,
     };
     let Some(tuned) = measure(&request)? else { return Ok(ExitStatus::Interrupted) };
     let TuneResult { sample_tree, settings, evidence, noisy, busy } = tuned;

@@ -45,9 +45,6 @@ pub struct TuneResult {
 }
 
 /// Tunes the settings of a file system; returns `None` if cancelled.
-///
-/// # Errors
-/// The tree is too small or too slow, or a walk or a session fails.
 pub fn tune(
     request: &TuneRequest<'_>,
     cancel: &Cancel,

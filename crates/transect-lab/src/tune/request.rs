@@ -17,18 +17,9 @@ pub struct TuneRequest<'a> {
     pub states: &'a [State],
     /// Approximate time limit.
     pub time: Duration,
-    pub program: PathBuf,
+    pub launcher: Launcher,
     /// The session files to write; they must not exist yet.
     pub files: [PathBuf; 2],
-    /// Whether other processes can disturb a run; see [`Launcher::disturbable`].
-    pub disturbable: bool,
-}
-
-impl TuneRequest<'_> {
-    pub(super) fn launcher(&self) -> Launcher {
-        let (program, built) = (self.program.clone(), Default::default());
-        Launcher { program, built, disturbable: self.disturbable }
-    }
 }
 
 #[derive(Debug)]

@@ -54,8 +54,7 @@ impl TuneSession<'_> {
         };
         let failed = |error: Error| error.to_string();
         let mut session = Session::begin(spec, file).map_err(failed)?;
-        let launcher = self.request.launcher();
-        let mut experiment = WalkExperiment::new(&methods, &launcher);
+        let mut experiment = WalkExperiment::new(&methods, &self.request.launcher);
         session
             .run(&mut experiment, &stopping::end, cancel, &mut |_, left| {
                 progress(TuneProgress::WalksLeft(left));

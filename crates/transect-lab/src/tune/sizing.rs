@@ -69,7 +69,8 @@ fn time_of_a_walk(request: &TuneRequest<'_>, sample_tree: &SampleTree) -> Result
     for &state in request.states {
         let start = std::time::Instant::now();
         cache_state::prepare(state).map_err(|error| Error::State(state, error).to_string())?;
-        let command = engine_command(&request.program, &method, &sample_tree.root, 1, None);
+        let command =
+            engine_command(&request.launcher.program, &method, &sample_tree.root, 1, None);
         launch::launch(command, 1, Duration::from_secs(WALK_TIMEOUT_SECONDS))
             .map_err(|failure| format!("a walk of the default settings {failure}"))?;
         sum += start.elapsed();

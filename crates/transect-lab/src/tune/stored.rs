@@ -7,7 +7,6 @@ use transect_stats::Ratios;
 
 use crate::harness::environment::{Environment, FileSystem};
 
-/// Returns ratios as a profile stores them.
 pub(crate) fn ratios(ratios: Ratios) -> profile::Ratios {
     let Ratios { n, median, low, high, mad, p, seed } = ratios;
     profile::Ratios { n, median, low, high, mad, p, seed }
@@ -18,14 +17,12 @@ fn value(of: &impl Serialize) -> Value {
 }
 
 impl FileSystem {
-    /// Returns it as a profile stores it.
     pub fn stored(&self) -> Value {
         value(self)
     }
 }
 
 impl Environment {
-    /// Returns it as a profile stores it.
     pub fn stored(&self) -> profile::Environment {
         let stored = serde_json::from_value(value(self));
         stored.expect("BUG: it has the fields that a profile needs")

@@ -40,7 +40,6 @@ pub(super) fn pick_winners(
     (if settings.supported() == settings { settings } else { reader_alone }, evidence)
 }
 
-/// Returns the evidence on a candidate in one cache state.
 fn evidence_of(candidate: &Candidate, cell: &str, ranking: &Ranking) -> Evidence {
     let row = ranking.rows.iter().find(|row| row.cell.name == cell);
     let verdict = row.and_then(|row| row.judgement).map(|judgement| judgement.verdict);

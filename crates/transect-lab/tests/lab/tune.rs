@@ -2,12 +2,14 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
+use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use transect::Cancel;
 use transect::internal::{StatOrder, WalkSettings};
 use transect_lab::harness::cache_state::State;
+use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::inventory::Inventory;
 use transect_lab::tune::{TuneProgress, TuneRequest, TuneResult, tune};
 use transect_testkit::TempDir;
@@ -35,9 +37,8 @@ fn tuned_within(script: &str, seconds: u64) -> Result<(TuneResult, Vec<String>),
         path: &temp.join("tree"),
         states: &[State::AsIs],
         time: Duration::from_secs(seconds),
-        program,
+        launcher: Launcher { program, built: BTreeMap::new(), disturbable: false },
         files: [temp.join("1"), temp.join("2")],
-        disturbable: false,
     };
     let mut steps = Vec::new();
     let tuned = tune(&request, &Cancel::new(), &mut |step| match step {
