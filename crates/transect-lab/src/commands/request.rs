@@ -155,11 +155,7 @@ pub(super) fn possible(
     of_the_preset: &[State],
     scope: DropScope,
 ) -> Result<PossibleStates, CliError> {
-    let possible = match asked {
-        [] => PossibleStates::of_preset(of_the_preset, scope),
-        asked => PossibleStates::asked(asked, scope),
-    };
-    possible
+    PossibleStates::of(asked, of_the_preset, scope)
         .map_err(|why_not| CliError::Failed(format!("cannot measure with cold caches: {why_not}")))
 }
 

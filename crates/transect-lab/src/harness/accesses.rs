@@ -68,7 +68,6 @@ impl Accesses {
         Self::parse(&text.map_err(|error| transect::reason(&error))?)
     }
 
-    /// Returns a number of calls for each entry.
     pub fn each(&self, calls: u64) -> f64 {
         calls as f64 / self.entries.max(1) as f64
     }
@@ -97,7 +96,6 @@ impl Accesses {
         if accesses.calls == 0 { Err("strace counted nothing".to_owned()) } else { Ok(accesses) }
     }
 
-    /// Subtracts the calls of another run.
     pub fn minus(self, start: Self) -> Self {
         self.with(start, u64::saturating_sub)
     }

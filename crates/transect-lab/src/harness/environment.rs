@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use crate::harness::launch;
-use crate::harness::machine::{Machine, read, value};
+use crate::harness::machine::{Machine, memory, read, value};
 
 /// Set by `make build`. A build script that runs Git would rebuild everything after each commit.
 const COMMIT: Option<&str> = option_env!("TRANSECT_COMMIT");
@@ -108,7 +108,6 @@ impl FileSystem {
         self.name.as_deref().unwrap_or("unknown file system")
     }
 
-    /// Describes the device below it; `None` if it is unknown.
     pub fn below(&self) -> Option<String> {
         let Device { scheduler, rotates, write_cache, discards } = self.device.as_ref()?;
         let source = self.source.as_deref().unwrap_or("unknown");
@@ -121,7 +120,6 @@ impl FileSystem {
 }
 
 impl Environment {
-    /// Captures the environment, with the command line of this process.
     pub fn of_this_command() -> Self {
         Self::capture(std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect())
     }
@@ -133,9 +131,7 @@ impl Environment {
             began: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
             processor: value(&cpuinfo, "model name"),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
-            memory: value(&read("/proc/meminfo"), "MemTotal")
-                .and_then(|text| text.split(' ').next()?.parse::<u64>().ok())
-                .map(|kib| kib * 1024),
+            memory: memory("MemTotal"),
             system: transect_sys::host::system_version(),
             wine: transect_sys::host::wine_version(),
             hypervisor: cpuinfo

@@ -19,7 +19,6 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Returns the estimate of a session.
     pub fn new(spec: &SessionSpec) -> Self {
         let mut scale = spec.rounds as f64;
         let mut estimate = spec.clone();
@@ -148,7 +147,7 @@ mod tests {
                 Ok(Outcome::Wrong { found: "nothing".to_owned() })
             }
         }
-        let estimate = Estimate::new(&with(&[("base", 1), ("base (again)", 1)], 2).spec, None);
+        let estimate = Estimate::new(&with(&[("base", 1), ("base (again)", 1)], 2).spec);
         assert_eq!(estimate.run(&mut Fails, &Cancel::new()).unwrap(), None);
     }
 }

@@ -7,7 +7,7 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -37,7 +37,6 @@ impl<'s> Job<'s> {
         Self { spec, cell, dataset, index, state }
     }
 
-    /// Returns the time limit of a process.
     pub fn limit(&self) -> Duration {
         Duration::from_secs(self.spec.limit)
     }
@@ -73,6 +72,13 @@ pub struct Launcher {
     pub disturbable: bool,
 }
 
+impl Launcher {
+    pub(crate) fn built(&self, contender: &str) -> Result<&Path, Failure> {
+        let not_built = || Failure::NotStarted { reason: "it was not built".to_owned() };
+        self.built.get(contender).map(PathBuf::as_path).ok_or_else(not_built)
+    }
+}
+
 /// The part of a command whose calls are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountPart {
@@ -85,7 +91,6 @@ pub enum CountPart {
 /// An experiment. The harness makes and proves the states of the caches, watches for interference,
 /// retries, orders and resumes; the experiment starts the processes and verifies their work.
 pub trait Experiment {
-    /// Returns the programs to start.
     fn launcher(&self) -> &Launcher;
 
     /// Returns whether a dataset exists. Trees exist before a session begins.
@@ -93,7 +98,6 @@ pub trait Experiment {
         true
     }
 
-    /// Makes a dataset.
     fn make(&mut self, _: &Dataset) -> Result<(), Error> {
         Ok(())
     }
@@ -116,10 +120,8 @@ pub trait Experiment {
         Ok(Ok(None))
     }
 
-    /// Returns the command of a cell.
     fn command(&mut self, job: &Job<'_>) -> Result<Command, Failure>;
 
-    /// Runs a cell in one process.
     fn run(&mut self, job: &Job<'_>) -> Result<Output, Failure> {
         run(self, job)
     }
@@ -135,7 +137,6 @@ pub trait Experiment {
         files: Option<&mut FileEvidence>,
     ) -> Result<(), String>;
 
-    /// Cleans up after a cell.
     fn end(&mut self) -> Result<(), Error> {
         Ok(())
     }
@@ -146,8 +147,8 @@ pub trait Experiment {
         0
     }
 
-    /// Prepares for counting calls, and returns a directory for the output of `strace`.
-    fn begin_counting(&mut self, spec: &SessionSpec) -> Result<PathBuf, Error>;
+    /// Prepares for counting calls.
+    fn begin_counting(&mut self, _: &SessionSpec) {}
 
     /// Returns a command whose calls can be counted, and the number of entries that it processes.
     ///

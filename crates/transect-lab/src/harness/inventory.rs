@@ -84,7 +84,6 @@ impl Inventory {
         Self { digest: Some(digest), errors, ..inventory }
     }
 
-    /// Returns the counts that all methods report.
     pub fn work(&self) -> Work {
         Work {
             files: self.files.names,
@@ -94,7 +93,6 @@ impl Inventory {
         }
     }
 
-    /// Returns the totals of all four types.
     pub fn parts(&self) -> [TypeTotals; 4] {
         [self.files, self.directories, self.symlinks, self.others]
     }

@@ -151,7 +151,6 @@ impl Outcome {
         }
     }
 
-    /// Returns the disturbances that make its wall time unreliable.
     pub fn disturbed(&self) -> &[Disturbance] {
         match self {
             Self::Right { beside: Some(beside), .. } => &beside.disturbed,
@@ -254,7 +253,6 @@ pub struct SessionData {
 }
 
 impl SessionData {
-    /// Returns the data of a new session.
     pub fn begin(spec: SessionSpec) -> Self {
         Self {
             spec,
@@ -306,7 +304,6 @@ pub struct SessionLog {
 }
 
 impl SessionLog {
-    /// Creates the file of a new session.
     pub fn create(spec: SessionSpec, path: &Path) -> Result<Self, Error> {
         let file = check_output_path(path)
             .and_then(|()| File::options().append(true).create_new(true).open(path));
@@ -334,7 +331,6 @@ impl SessionLog {
         Ok(Self { data, file, path: path.to_owned() })
     }
 
-    /// Reads a file.
     pub fn read(path: &Path) -> Result<SessionData, Error> {
         parse(path).map(|(data, _)| data)
     }
@@ -343,7 +339,6 @@ impl SessionLog {
         &self.path
     }
 
-    /// Appends a record to the file, and adds it to the data.
     pub(crate) fn add(&mut self, record: Record) -> Result<(), Error> {
         self.append(serde_json::to_vec(&record))?;
         self.data.add(record);

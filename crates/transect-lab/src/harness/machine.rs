@@ -29,11 +29,7 @@ const SETTINGS: [Setting; 8] = [
         Some(chosen(&line("/sys/kernel/mm/transparent_hugepage/enabled")?).into())
     }),
     ("dirty", "unwritten at most", dirty),
-    ("swap", "swap", || {
-        let kib: u64 =
-            value(&read("/proc/meminfo"), "SwapTotal")?.split(' ').next()?.parse().ok()?;
-        Some((kib * 1024).into())
-    }),
+    ("swap", "swap", || memory("SwapTotal").map(Value::from)),
     // Cached files count.
     ("memory_limit", "memory limit", || {
         Some(smallest_limit(&read("/proc/self/cgroup"), number)?.into())
@@ -77,7 +73,6 @@ fn known_by_name(known: Map<String, Value>) -> Option<Value> {
 pub struct Machine(Map<String, Value>);
 
 impl Machine {
-    /// Reads the settings of this machine.
     pub fn look() -> Self {
         let known =
             SETTINGS.iter().filter_map(|(name, _, read)| Some(((*name).to_owned(), read()?)));
@@ -98,7 +93,6 @@ impl Machine {
         SETTINGS.iter().filter_map(|setting| Some((setting, self.0.get(setting.0)?)))
     }
 
-    /// Returns the known settings as pairs of label and value.
     pub fn details(&self) -> Vec<(&'static str, String)> {
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let shown = |value: &Value| match value {
@@ -153,6 +147,12 @@ fn line(path: &str) -> Option<String> {
 
 fn number(path: &str) -> Option<u64> {
     line(path)?.parse().ok()
+}
+
+/// Returns a number of bytes in `/proc/meminfo` (`proc_meminfo(5)`).
+pub(crate) fn memory(key: &str) -> Option<u64> {
+    let kib: u64 = value(&read("/proc/meminfo"), key)?.split(' ').next()?.parse().ok()?;
+    Some(kib * 1024)
 }
 
 /// Returns the value after `key:` in a list of the kernel.

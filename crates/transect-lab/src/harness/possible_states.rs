@@ -60,27 +60,17 @@ impl DropScope {
 }
 
 impl PossibleStates {
-    /// Returns the states that the user asks for.
+    /// Returns the states that the user asks for, or those of the preset if these are none. Where caches cannot be
+    /// dropped, a preset's are measured as they are, except on Linux, where root can drop them.
     ///
     /// # Errors
     /// The reason why caches cannot be dropped here.
-    pub fn asked(states: &[State], scope: DropScope) -> Result<Self, &'static str> {
+    pub fn of(asked: &[State], preset: &[State], scope: DropScope) -> Result<Self, &'static str> {
+        let states = if asked.is_empty() { preset } else { asked };
         match scope.unavailable_reason(states) {
-            Some(reason) => Err(reason),
             None => Ok(Self::made(states, scope)),
-        }
-    }
-
-    /// Returns the states of a preset. Where caches cannot be dropped, they are measured as they are, except
-    /// on Linux, where root can drop them.
-    ///
-    /// # Errors
-    /// As [`Self::asked`], on Linux.
-    pub fn of_preset(states: &[State], scope: DropScope) -> Result<Self, &'static str> {
-        match scope.unavailable_reason(states) {
-            Some(reason) if cfg!(target_os = "linux") => Err(reason),
+            Some(reason) if cfg!(target_os = "linux") || !asked.is_empty() => Err(reason),
             Some(reason) => Ok(Self::replaced(states, reason)),
-            None => Ok(Self::made(states, scope)),
         }
     }
 
@@ -89,7 +79,6 @@ impl PossibleStates {
         Self { states: states.to_vec(), replaced: None, dropped: dropped.map(str::to_owned) }
     }
 
-    /// Returns these states with caches as they are instead of cold.
     fn replaced(states: &[State], reason: &str) -> Self {
         let instead = |&state: &State| if state == State::Cold { State::AsIs } else { state };
         let asked = ReplacedStates { asked: states.to_vec(), reason: reason.to_owned() };
@@ -115,7 +104,7 @@ mod tests {
     fn states_without_cold_always_possible() {
         for scope in [DropScope::System, DropScope::Files] {
             for states in [&[State::Warm][..], &[State::AsIs, State::Warm]] {
-                let asked = PossibleStates::asked(states, scope).unwrap();
+                let asked = PossibleStates::of(states, &[], scope).unwrap();
                 assert_eq!(asked.states, states);
                 assert_eq!((asked.replaced.is_none(), asked.dropped.is_none()), (true, true));
             }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use transect::Cancel;
+use transect_sys::private_dir::PrivateTempDir;
 
 use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::{self, State};
@@ -42,7 +43,6 @@ pub struct Session {
 }
 
 impl Session {
-    /// Begins a session.
     pub fn begin(spec: SessionSpec, file: &Path) -> Result<Self, Error> {
         Ok(Self { log: SessionLog::create(spec, file)? })
     }
@@ -52,7 +52,6 @@ impl Session {
         Ok(Self { log: SessionLog::open(file)? })
     }
 
-    /// Returns its data so far.
     pub fn data(&self) -> &SessionData {
         &self.log.data
     }
@@ -66,7 +65,7 @@ impl Session {
         let (out, done) = (self.out(), self.done());
         let spec = &self.data().spec;
         (0..self.data().rounds())
-            .flat_map(|round| all(spec).map(move |run| (round, run)))
+            .flat_map(|round| self.order(round).into_iter().map(move |run| (round, run)))
             .filter(|&(round, (dataset, cell, cache_state))| {
                 let cell = spec.cells[cell].name.as_str();
                 !out.contains(&(dataset, cell))
@@ -80,13 +79,6 @@ impl Session {
     fn out(&self) -> HashSet<(usize, &str)> {
         let samples = self.data().samples.iter().filter(|sample| is_failed(sample));
         samples.map(|sample| (sample.dataset, sample.cell.as_str())).collect()
-    }
-
-    /// Returns whether a cell is excluded from further rounds on a dataset.
-    fn is_out(&self, dataset: usize, cell: &str) -> bool {
-        let is_it = |sample: &&Sample| (sample.dataset, &*sample.cell) == (dataset, cell);
-        // A failure is always the last sample.
-        self.data().samples.iter().rev().find(is_it).is_some_and(is_failed)
     }
 
     /// Returns the remaining runs of a round, in order: dataset, cell, cache state.
@@ -129,7 +121,7 @@ impl Session {
                 }
                 let spec = &self.data().spec;
                 let cell = &spec.cells[cell];
-                if self.is_out(dataset, &cell.name) {
+                if self.out().contains(&(dataset, &*cell.name)) {
                     continue;
                 }
                 let began = Instant::now();
@@ -243,7 +235,7 @@ impl Session {
     /// to `progress`. The calls of a run without work are subtracted: they belong to the program's start.
     ///
     /// # Errors
-    /// The file cannot be written, or the preparation fails. Cells that cannot be counted are reported and
+    /// A file cannot be written. Cells that cannot be counted are reported and
     /// skipped.
     pub fn count_calls(
         &mut self,
@@ -251,13 +243,15 @@ impl Session {
         cancel: &Cancel,
         progress: &mut OfEach<'_, Accesses>,
     ) -> Result<(), Error> {
-        let folder = experiment.begin_counting(&self.data().spec)?;
+        experiment.begin_counting(&self.data().spec);
+        let failed = |error| Error::File("create", std::env::temp_dir(), error);
+        let folder = PrivateTempDir::new("strace").map_err(failed)?;
         let counted = self.data().counted.iter().map(|it| (it.dataset, 0, it.cell.as_str()));
         let uncounted = self.missing(0..1, &counted.collect());
         self.of_each(uncounted, cancel, progress, |job, _| {
             let mut count = |part| -> Result<Accesses, String> {
                 let (command, entries) = experiment.count_command(job, part)?;
-                Ok(Accesses { entries, ..Accesses::of(&command, &folder, job.limit())? })
+                Ok(Accesses { entries, ..Accesses::of(&command, folder.path(), job.limit())? })
             };
             let accesses = count(CountPart::StartUp)
                 .and_then(|start| Ok(count(CountPart::Work)?.minus(start)));
@@ -372,15 +366,4 @@ impl Session {
 /// Returns whether a cell failed or did other work, which excludes it from further rounds.
 fn is_failed(sample: &Sample) -> bool {
     matches!(sample.outcome, Outcome::Wrong { .. } | Outcome::Failed(_))
-}
-
-/// Returns the runs of a round, unshuffled: dataset, cell, cache state.
-fn all(spec: &SessionSpec) -> impl Iterator<Item = (usize, usize, usize)> {
-    let (cells, cache_states) = (spec.cells.len(), spec.cache_states.len());
-    (0..spec.datasets.len()).flat_map(move |dataset| {
-        let cells = (0..cells).filter(move |&cell| spec.runs_in(&spec.cells[cell], dataset));
-        cells.flat_map(move |cell| {
-            (0..cache_states).map(move |cache_state| (dataset, cell, cache_state))
-        })
-    })
 }

@@ -11,6 +11,9 @@ const PREFIX: &str = "transect-lab-scratch-";
 /// the process ends, even if it is killed.
 const LOCK: &str = "lock";
 
+/// The name of the directory of outputs.
+const OUTPUTS: &str = "out";
+
 /// The scratch directory of a session, removed on drop.
 #[derive(Debug)]
 pub struct Scratch {
@@ -35,29 +38,21 @@ impl Scratch {
         }
     }
 
-    /// Returns the directory itself.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Returns the path of an input of `size` bytes.
     pub fn input(&self, size: u64) -> PathBuf {
         self.folder.join(format!("input-{size}"))
     }
 
-    /// Returns the directory of outputs, which contains nothing else.
-    pub fn outputs(&self) -> PathBuf {
-        self.folder.join("out")
-    }
-
-    /// Returns the path of the output of one file.
+    /// Returns the path of the output of one file, in a directory that contains nothing else.
     pub fn output(&self) -> PathBuf {
-        self.outputs().join("output")
+        self.folder.join(OUTPUTS).join("output")
     }
 
-    /// Removes all outputs.
     pub fn clear(&self) -> io::Result<()> {
-        let out = self.outputs();
+        let out = self.folder.join(OUTPUTS);
         std::fs::remove_dir_all(&out)?;
         std::fs::create_dir(out)
     }
@@ -78,7 +73,7 @@ fn begin(folder: &Path) -> io::Result<File> {
     let mut lock = File::create_new(folder.join(LOCK))?;
     lock.try_lock()?;
     lock.write_all(b"held")?;
-    std::fs::create_dir(folder.join("out"))?;
+    std::fs::create_dir(folder.join(OUTPUTS))?;
     Ok(lock)
 }
 

@@ -27,7 +27,6 @@ impl Stopwatch {
         Self { cpu, start: Instant::now() }
     }
 
-    /// Returns the times since the start.
     pub fn stop(self) -> RunTime {
         let elapsed = self.start.elapsed();
         let cpu = usage_of_self().map(|usage| usage.cpu_time);

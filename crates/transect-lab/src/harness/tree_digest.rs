@@ -31,12 +31,10 @@ impl TreeDigest {
         PathPrefix(path.byte(b'/'))
     }
 
-    /// Adds a regular file by its name, with its length in bytes.
     pub fn add_file(&mut self, parent: PathPrefix, name: &[u8], length: u64) {
         self.add(parent.0.bytes(name).byte(0).byte(b'f').bytes(&length.to_le_bytes()));
     }
 
-    /// Adds all entries of another digest.
     pub fn merge(&mut self, other: Self) {
         self.0 = self.0.wrapping_add(other.0);
     }
@@ -77,7 +75,6 @@ impl fmt::Display for TreeDigest {
 impl FromStr for TreeDigest {
     type Err = &'static str;
 
-    /// Parses 16 hexadecimal digits.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let is_digest = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let number = u64::from_str_radix(text, 16).ok().filter(|_| is_digest);

@@ -95,17 +95,6 @@ pub enum Spec {
     Attributes,
 }
 
-impl Spec {
-    /// Returns the words that reports use for the experiment.
-    pub fn words(self) -> &'static Words {
-        match self {
-            Self::Walk => &walk::WORDS,
-            Self::Transform => &transform::WORDS,
-            Self::Attributes => &attributes::WORDS,
-        }
-    }
-}
-
 impl SessionSpec {
     /// Returns a spec for this machine: one round in a warm state, without floors.
     pub fn new(preset: &str, datasets: Vec<Dataset>, cells: Vec<Cell>, base: &str) -> Self {
@@ -135,7 +124,6 @@ impl SessionSpec {
         }
     }
 
-    /// Sets the states of the caches.
     pub fn with_states(self, possible: PossibleStates) -> Self {
         let PossibleStates { states, replaced, dropped } = possible;
         Self { cache_states: states, replaced, dropped, ..self }
@@ -165,7 +153,7 @@ impl SessionSpec {
         };
         match self.datasets.iter().find(|dataset| !fits(dataset)) {
             Some(Dataset { name, .. }) => {
-                let plural = experiment.words().plural;
+                let plural = self.words().plural;
                 Err(format!("'{name}' cannot be a dataset of {plural}"))
             }
             None => Ok(()),
@@ -174,7 +162,11 @@ impl SessionSpec {
 
     /// Returns the words that reports use for the experiment.
     pub fn words(&self) -> &'static Words {
-        self.experiment().words()
+        match self.experiment() {
+            Spec::Walk => &walk::WORDS,
+            Spec::Transform => &transform::WORDS,
+            Spec::Attributes => &attributes::WORDS,
+        }
     }
 
     pub fn runs_in(&self, cell: &Cell, dataset: usize) -> bool {
@@ -182,7 +174,6 @@ impl SessionSpec {
         cell.tasks.as_ref().is_none_or(|tasks| task.is_some_and(|task| tasks.contains(&task)))
     }
 
-    /// Returns the cells that run on a dataset.
     pub fn cells_in(&self, dataset: usize) -> impl Iterator<Item = &Cell> {
         self.cells.iter().filter(move |cell| self.runs_in(cell, dataset))
     }

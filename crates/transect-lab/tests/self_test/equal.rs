@@ -14,7 +14,6 @@ use transect_lab::experiments::walk::method::{Method, cells};
 use transect_lab::experiments::walk::preset::PRESETS;
 use transect_lab::experiments::walk::variant::Variant;
 use transect_lab::harness::cache_state::State;
-use transect_lab::harness::error::Error;
 use transect_lab::harness::experiment::{CountPart, Experiment, Job, Launcher, Output};
 use transect_lab::harness::launch::{Failure, Usage};
 use transect_lab::harness::log::{FileEvidence, Outcome, Sample, SessionData};
@@ -59,8 +58,8 @@ impl Experiment for Delaying<'_> {
         self.0.verify(job, output, files)
     }
 
-    fn begin_counting(&mut self, spec: &SessionSpec) -> Result<std::path::PathBuf, Error> {
-        self.0.begin_counting(spec)
+    fn begin_counting(&mut self, spec: &SessionSpec) {
+        self.0.begin_counting(spec);
     }
 
     fn count_command(&mut self, job: &Job<'_>, part: CountPart) -> Result<(Command, u64), String> {

@@ -35,7 +35,6 @@ impl Expected {
     }
 }
 
-/// Queries all files of the questions.
 pub(super) fn expect(questions: &Questions) -> Expected {
     let mut expected = Expected::default();
     if questions.dirs.is_empty() {

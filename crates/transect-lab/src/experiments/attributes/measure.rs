@@ -12,14 +12,13 @@ use super::service::Server;
 use super::{Source, tree};
 use crate::harness::cache_state;
 use crate::harness::environment::FileSystem;
-use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output};
 use crate::harness::launch::{Failure, Usage, time};
 use crate::harness::log::{FileEvidence, Outcome};
 use crate::harness::protocol::RunLine;
 use crate::harness::scratch::Scratch;
+use crate::spec::Dataset;
 use crate::spec::attributes::{Asked, Scale, Task};
-use crate::spec::{Dataset, SessionSpec};
 use transect_program::sibling;
 
 /// Runs methods that query attributes.
@@ -35,9 +34,6 @@ pub struct AttributesExperiment<'m> {
 }
 
 /// Creates the files and questions of a dataset in the directory of a session, and returns the dataset.
-///
-/// # Errors
-/// A system call fails, or the source is invalid; the reason in one line.
 pub fn dataset(
     name: String,
     task: Task,
@@ -73,13 +69,11 @@ pub fn dataset(
     })
 }
 
-/// Returns the path of the file with a dataset's questions.
 fn file_of(scratch: &Scratch, dataset: &str) -> PathBuf {
     scratch.folder().join(format!("{dataset}.questions"))
 }
 
 impl<'m> AttributesExperiment<'m> {
-    /// Returns the experiment with these methods; `scratch` holds the files and the questions.
     pub fn new(methods: &'m [Method], launcher: &'m Launcher, scratch: &'m Scratch) -> Self {
         Self { methods, launcher, scratch, server: None, primed: HashSet::new() }
     }
@@ -88,7 +82,6 @@ impl<'m> AttributesExperiment<'m> {
         self.methods.iter().find(|known| known.name == job.cell.method)
     }
 
-    /// Returns the command of a cell for a file of questions.
     fn command_for(&self, job: &Job<'_>, questions: &Path) -> Result<Command, Failure> {
         let method = self.method(job).ok_or_else(Failure::unknown)?;
         match &method.runner.implementation {
@@ -96,14 +89,12 @@ impl<'m> AttributesExperiment<'m> {
                 Ok(self.engine(*query, method.runner.threads, asked(job.dataset), questions))
             }
             Implementation::Contender(contender) => {
-                let built = self.launcher.built.get(&contender.name);
-                let built = built.ok_or_else(Failure::not_built)?;
+                let built = self.launcher.built(&contender.name)?;
                 Ok(contender.command_with(built, &method.name, &[("questions", questions)]))
             }
         }
     }
 
-    /// Returns the command of a method of this program.
     fn engine(
         &self,
         method: QueryMethod,
@@ -120,7 +111,6 @@ impl<'m> AttributesExperiment<'m> {
         command
     }
 
-    /// Writes a file without questions, and returns its path.
     fn no_questions(&self) -> Result<PathBuf, String> {
         let file = file_of(self.scratch, "nothing");
         Questions::default().write(&file).map_err(|error| transect::reason(&error))?;
@@ -195,13 +185,8 @@ impl Experiment for AttributesExperiment<'_> {
         verify(job.dataset, &output.runs)
     }
 
-    /// Returns the processor time of the service.
     fn helper_ns(&self) -> u64 {
         self.server.as_ref().and_then(Server::processor_ns).unwrap_or(0)
-    }
-
-    fn begin_counting(&mut self, _: &SessionSpec) -> Result<PathBuf, Error> {
-        Ok(self.scratch.folder().to_owned())
     }
 
     /// For a full cache, the start-up part includes filling it. The calls of a service are not counted.

@@ -34,9 +34,6 @@ pub struct Query<'a> {
 
 /// Runs all queries once. The clock runs from the first query to the last answer. A full cache is filled
 /// before, and checked afterwards for misses.
-///
-/// # Errors
-/// The method does not support the task, or a full cache had misses; the reason in one line.
 pub fn run_query(query: Query<'_>, questions: &Questions) -> Result<RunLine, String> {
     let Run { sums, time, held } = match query.method {
         QueryMethod::Stat if questions.dirs.is_empty() => {
@@ -177,7 +174,6 @@ fn on_threads(
 /// is negligible, few enough that they do not fill the processor's caches, as a single cache would not.
 const COLD_CACHES: usize = 16;
 
-/// Queries each path in its own empty cache.
 fn each_cold(paths: &[PathBuf]) -> Result<Run, String> {
     let none = RunTime { cpu: Some(Duration::ZERO), ..RunTime::default() };
     let mut run = Run { sums: Sums::default(), time: none, held: None };

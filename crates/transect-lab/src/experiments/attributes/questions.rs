@@ -22,9 +22,6 @@ pub struct Questions {
 
 impl Questions {
     /// Writes them to a file: NUL-terminated paths, an empty path, NUL-terminated directories.
-    ///
-    /// # Errors
-    /// The file cannot be written.
     pub fn write(&self, file: &Path) -> io::Result<()> {
         let mut bytes = Vec::new();
         let mut add = |paths: &[PathBuf]| {
@@ -42,9 +39,6 @@ impl Questions {
     }
 
     /// Reads them from a file.
-    ///
-    /// # Errors
-    /// The file cannot be read, or contains a path that is invalid on this system.
     pub fn read(file: &Path) -> io::Result<Self> {
         let bytes = std::fs::read(file)?;
         let mut questions = Self::default();
@@ -63,9 +57,6 @@ impl Questions {
 
 impl Source {
     /// Returns the paths that it lists, relative to the current directory.
-    ///
-    /// # Errors
-    /// The file cannot be read, or lists nothing; the reason in one line.
     pub(super) fn paths(&self) -> Result<Vec<PathBuf>, String> {
         let Self::Paths(file) = self;
         let failed = |why: String| format!("cannot use '{}': {why}", file.display());

@@ -57,7 +57,6 @@ pub(super) fn make(task: Task, scale: &Scale, folder: &Path) -> io::Result<(Ques
     Ok((Questions { paths, dirs: Vec::new() }, made))
 }
 
-/// Adds paths of missing files, and shuffles all paths.
 fn with_missing(files: Vec<PathBuf>, random: &mut SplitMix64) -> Vec<PathBuf> {
     let missing = files.iter().skip(MISSING / 2).step_by(MISSING);
     let missing: Vec<PathBuf> = missing.map(|file| file.with_extension("o")).collect();

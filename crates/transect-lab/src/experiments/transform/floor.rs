@@ -36,12 +36,10 @@ described_words! { pub Floor:
 }
 
 impl Floor {
-    /// Returns why it does not apply to a kind of transform, if it does not.
     pub(super) fn unavailable_reason(self, kind: Kind) -> Option<&'static str> {
         (self == Self::Step && kind == Kind::Copy).then_some("a copy has no step")
     }
 
-    /// Returns whether its output equals the input.
     pub(super) fn copies(self) -> bool {
         self == Self::ReadWrite
     }

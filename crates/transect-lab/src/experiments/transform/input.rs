@@ -31,10 +31,6 @@ impl Digests {
     }
 }
 
-/// Creates an input, and syncs it to the device.
-///
-/// # Errors
-/// A system call fails.
 pub fn create(path: &Path, size: u64) -> io::Result<()> {
     let mut file = File::create_new(path)?;
     pieces(size).try_for_each(|piece| file.write_all(&piece))?;
@@ -42,7 +38,6 @@ pub fn create(path: &Path, size: u64) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Returns the content of an input in pieces.
 fn pieces(size: u64) -> impl Iterator<Item = Vec<u8>> {
     let whole: Vec<u8> = PATTERN.cycle().take(PIECE).collect();
     let mut left = size;
@@ -53,7 +48,6 @@ fn pieces(size: u64) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// Returns the digest of concatenated pieces.
 pub(super) fn digest(pieces: impl Iterator<Item = Vec<u8>>) -> String {
     let mut chain = blake3(&[]);
     let mut nothing = |_: &[u8]| Ok::<(), StepError>(());
@@ -67,9 +61,6 @@ pub(super) fn digest(pieces: impl Iterator<Item = Vec<u8>>) -> String {
 }
 
 /// Returns the digest of an output: of its decompressed content if the kind is compression.
-///
-/// # Errors
-/// The file cannot be read or decompressed.
 pub(super) fn digest_of(path: &Path, kind: Kind) -> Result<String, String> {
     let mut chain = blake3(if kind == Kind::Zstd { &["unzstd"] } else { &[] });
     let mut passes = PassRunner::new(PassOptions::default());

@@ -20,21 +20,19 @@ use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output};
 use crate::harness::launch::{Failure, Usage};
 use crate::harness::log::FileEvidence;
+use crate::harness::machine::memory;
 use crate::harness::protocol::RunLine;
 use crate::harness::scratch::Scratch;
 use crate::harness::work::Work;
 use crate::rivals::external::External;
 use crate::spec::transform::{Digests, Rules};
-use crate::spec::{Cell, Dataset, SessionSpec};
+use crate::spec::{Cell, Dataset, ENGINE, SessionSpec};
 
 /// The maximum time to wait for devices to finish earlier writes.
 const SETTLING: Duration = Duration::from_millis(500);
 
-/// The amount of unfinished writes that counts as none, in KiB: other processes write, too.
-const NOISE: u64 = 1024;
-
-/// The kind of the cells of this program.
-const ENGINE: &str = "engine";
+/// The amount of unfinished writes that counts as none, in bytes: other processes write, too.
+const NOISE: u64 = 1 << 20;
 
 /// Runs methods that transform files.
 #[derive(Debug)]
@@ -45,7 +43,6 @@ pub struct TransformExperiment<'m> {
 }
 
 impl<'m> TransformExperiment<'m> {
-    /// Returns the experiment with these methods; `scratch` holds the inputs and outputs.
     pub fn new(methods: &'m [Method], launcher: &'m Launcher, scratch: &'m Scratch) -> Self {
         Self { methods, launcher, scratch }
     }
@@ -53,7 +50,7 @@ impl<'m> TransformExperiment<'m> {
     fn command_of(&self, job: &Job<'_>) -> Result<Command, Failure> {
         let Job { spec, cell, dataset, .. } = *job;
         let rules = rules(spec);
-        let input = &self.scratch.input(dataset.expected.bytes);
+        let input = &self.input_of(dataset);
         if let Some(words) = &cell.command {
             let output = self.scratch.output();
             return Ok(External::command(words, &[("in", input), ("out", &output)]));
@@ -70,8 +67,7 @@ impl<'m> TransformExperiment<'m> {
                 Ok(command)
             }
             Implementation::Contender(contender) => {
-                let built = self.launcher.built.get(&contender.name);
-                let built = built.ok_or_else(Failure::not_built)?;
+                let built = self.launcher.built(&contender.name)?;
                 let block = variant.block.unwrap_or(FLOOR_BLOCK).to_string();
                 let values: [(&str, &Path); 6] = [
                     ("input", input),
@@ -86,7 +82,6 @@ impl<'m> TransformExperiment<'m> {
         }
     }
 
-    /// Returns a dataset of an empty file.
     fn nothing_of(&self, dataset: &Dataset) -> Result<Dataset, String> {
         let empty = self.scratch.input(0);
         if !empty.exists() {
@@ -96,7 +91,6 @@ impl<'m> TransformExperiment<'m> {
         Ok(Dataset { expected, ..dataset.clone() })
     }
 
-    /// Returns the floor that a cell runs, if it does.
     fn floor(&self, cell: &Cell) -> Option<Floor> {
         let variant: Variant = cell.method.parse().ok()?;
         let method = self.methods.iter().find(|known| known.name == variant.method)?;
@@ -106,10 +100,13 @@ impl<'m> TransformExperiment<'m> {
         }
     }
 
-    /// Removes outputs, and waits for unfinished writes.
     fn clear(&self) -> Result<(), Error> {
-        let scratch = |error| Error::File("create", self.scratch.output(), error);
-        self.scratch.clear().map_err(scratch)?;
+        let failed = |error| Error::File("create", self.scratch.output(), error);
+        self.scratch.clear().map_err(failed)
+    }
+
+    fn clear_and_settle(&self) -> Result<(), Error> {
+        self.clear()?;
         settle();
         Ok(())
     }
@@ -118,7 +115,6 @@ impl<'m> TransformExperiment<'m> {
         self.scratch.input(dataset.expected.bytes)
     }
 
-    /// Verifies the output of a run.
     fn verify_output(
         &self,
         job: &Job<'_>,
@@ -219,7 +215,7 @@ impl Experiment for TransformExperiment<'_> {
         let Job { dataset, state, .. } = *job;
         let not_made = |error| Error::State(state, error);
         let input = self.input_of(dataset);
-        self.clear()?;
+        self.clear_and_settle()?;
         make(state, &input).map_err(not_made)?;
         let mut primed = None;
         if is_primed(state) {
@@ -228,9 +224,7 @@ impl Experiment for TransformExperiment<'_> {
                 Err(failure) => return Ok(Err(failure)),
             };
             // Without waiting for writes: a guest may return memory to its host after some seconds.
-            self.scratch
-                .clear()
-                .map_err(|error| Error::File("create", self.scratch.output(), error))?;
+            self.clear()?;
             make(state, &input).map_err(not_made)?;
         }
         let resident = look(state, &input).map_err(not_made)?;
@@ -254,11 +248,7 @@ impl Experiment for TransformExperiment<'_> {
     }
 
     fn end(&mut self) -> Result<(), Error> {
-        self.clear()
-    }
-
-    fn begin_counting(&mut self, _: &SessionSpec) -> Result<PathBuf, Error> {
-        Ok(self.scratch.folder().to_owned())
+        self.clear_and_settle()
     }
 
     fn count_command(&mut self, job: &Job<'_>, part: CountPart) -> Result<(Command, u64), String> {
@@ -266,7 +256,7 @@ impl Experiment for TransformExperiment<'_> {
             CountPart::StartUp => &self.nothing_of(job.dataset)?,
             CountPart::Work => job.dataset,
         };
-        self.clear().map_err(|error| error.to_string())?;
+        self.clear_and_settle().map_err(|error| error.to_string())?;
         let command = self.command_of(&Job { dataset, ..*job });
         let command = command.map_err(|failure| failure.to_string())?;
         Ok((command, job.dataset.expected.files))
@@ -315,15 +305,9 @@ fn left_by(output: &Path) -> (Option<u64>, Option<u64>) {
 /// Waits until unfinished writes reach the devices, at most for [`SETTLING`].
 fn settle() {
     let began = Instant::now();
-    while began.elapsed() < SETTLING && writeback_kib().is_some_and(|kib| kib > NOISE) {
+    while began.elapsed() < SETTLING && memory("Writeback").is_some_and(|bytes| bytes > NOISE) {
         std::thread::sleep(Duration::from_millis(5));
     }
-}
-
-fn writeback_kib() -> Option<u64> {
-    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("Writeback:"))?;
-    line.trim().split(' ').next()?.parse().ok()
 }
 
 #[cfg(test)]

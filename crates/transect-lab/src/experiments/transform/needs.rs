@@ -26,7 +26,6 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// Returns the needs of a whole session.
     pub fn of(spec: &SessionSpec) -> Self {
         let sizes = || spec.datasets.iter().map(|dataset| dataset.expected.bytes);
         let (inputs, largest) = (sizes().sum::<u64>(), sizes().max().unwrap_or(0));
@@ -43,9 +42,6 @@ impl Needs {
     }
 
     /// Checks that a directory has enough free space; returns the free bytes, if the system reports them.
-    ///
-    /// # Errors
-    /// There is not enough space, or the query fails.
     pub fn check(self, folder: &Path) -> io::Result<Option<u64>> {
         let free = corpora::free_space(folder)?.bytes;
         match free {

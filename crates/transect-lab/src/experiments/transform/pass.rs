@@ -18,9 +18,6 @@ use crate::spec::transform::{Kind, Rules};
 pub(super) const FLOOR_BLOCK: usize = 256 << 10;
 
 /// Transforms a file once. The clock runs from opening the input until the output has its final name.
-///
-/// # Errors
-/// The method is not this program's, does not support the rules, or fails; the reason in one line.
 pub fn run(
     variant: &Variant,
     rules: Rules,

@@ -35,12 +35,10 @@ impl Preset {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
-    /// Returns the sizes of inputs, in bytes.
     pub fn sizes(&self) -> Vec<u64> {
         self.work.sizes.iter().map(|size| size << 20).collect()
     }
 
-    /// Returns the blocks, in bytes.
     pub fn blocks(&self) -> Vec<usize> {
         self.work.blocks.iter().map(|block| block << 10).collect()
     }

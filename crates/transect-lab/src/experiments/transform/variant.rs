@@ -16,7 +16,6 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Returns a method with default settings.
     pub fn plain(method: impl Into<String>) -> Self {
         Self { method: method.into(), block: None, hint: false }
     }

@@ -10,7 +10,7 @@ use transect_sys::private_dir::PrivateTempDir;
 use crate::experiments::walk::copies::Copies;
 use crate::experiments::walk::keep::Keep;
 use crate::experiments::walk::method::{Method, WalkRunner};
-use crate::experiments::walk::preset::Preset;
+use crate::experiments::walk::preset::{Preset, WalkWork};
 use crate::experiments::walk::sample_tree::{SampleTree, sample_tree};
 use crate::harness::accesses::COUNTED_WALKS;
 use crate::harness::cache_state;
@@ -82,7 +82,9 @@ impl<'m> WalkExperiment<'m> {
                 let command = External::command(&external.words, &[("root", root)]);
                 let tree = root.clone();
                 let (claim, _) = listen(command, limit, move |output| Claim::read(output, &tree))?;
-                claim.and_then(|claim| claim.check(inventory, names_only(job)))
+                claim.and_then(|claim| {
+                    claim.check(inventory, work(job).is_some_and(|work| work.names_only))
+                })
             }
         };
         if judged.is_ok() {
@@ -103,9 +105,7 @@ impl<'m> WalkExperiment<'m> {
                 Some(engine_command(&self.launcher.program, method, root, 1, Some("--check")))
             }
             WalkRunner::Contender(contender) => {
-                let out =
-                    self.launcher.built.get(&contender.name).ok_or_else(Failure::not_built)?;
-                contender.check_command(out, &method.name, root)
+                contender.check_command(self.launcher.built(&contender.name)?, &method.name, root)
             }
             _ => None,
         };
@@ -128,7 +128,7 @@ impl<'m> WalkExperiment<'m> {
     /// Prepares the copy of a program, in sessions that run copies. A new copy is run once, so that the
     /// measured run finds it in memory.
     fn copy(&mut self, method: &Method, job: &Job<'_>) -> Result<(), Failure> {
-        let Some(most) = preset(job).and_then(|preset| preset.work.runs_of_a_copy) else {
+        let Some(most) = work(job).and_then(|work| work.runs_of_a_copy) else {
             return Ok(());
         };
         let not_started = |reason: String| Failure::NotStarted { reason };
@@ -170,11 +170,7 @@ impl<'m> WalkExperiment<'m> {
             Some(folder) => folder.path(),
             None => self.empty.insert(PrivateTempDir::new("empty")?).path(),
         };
-        let root = folder.join("root");
-        match std::fs::create_dir(&root) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => Ok(root),
-        }
+        Ok(folder.to_owned())
     }
 }
 
@@ -227,13 +223,9 @@ impl Experiment for WalkExperiment<'_> {
         output.runs.iter().try_for_each(|line| self.verify_kept(job.index, keep, line))
     }
 
-    fn begin_counting(&mut self, spec: &SessionSpec) -> Result<PathBuf, Error> {
+    fn begin_counting(&mut self, spec: &SessionSpec) {
         let sample = |dataset: &Dataset| sample_tree(&dataset.root, MOST_COUNTED);
         self.sample_trees = spec.datasets.iter().map(sample).collect();
-        let failed =
-            |error| Error::File("create", std::env::temp_dir().join("transect-empty"), error);
-        let empty = self.empty().map_err(failed)?;
-        Ok(empty.parent().unwrap_or(&empty).to_owned())
     }
 
     fn count_command(&mut self, job: &Job<'_>, part: CountPart) -> Result<(Command, u64), String> {
@@ -276,7 +268,6 @@ impl Experiment for WalkExperiment<'_> {
     }
 }
 
-/// Returns the records that a method keeps, if it does.
 fn kept_by(method: &Method) -> Option<Keep> {
     match &method.runner {
         WalkRunner::Engine(variant) => variant.keep,
@@ -285,9 +276,6 @@ fn kept_by(method: &Method) -> Option<Keep> {
 }
 
 /// Compares the line of a run that computes a digest with what is expected.
-///
-/// # Errors
-/// What it found instead.
 fn check_line(line: &RunLine, work: Work, digest: TreeDigest) -> Result<(), String> {
     if line.work != work {
         let error = line.error.as_ref().map(|error| format!("; its first error: {error}"));
@@ -303,24 +291,16 @@ fn check_line(line: &RunLine, work: Work, digest: TreeDigest) -> Result<(), Stri
     }
 }
 
-/// Returns whether a method can walk several times in one process.
 fn can_repeat(method: &Method) -> bool {
     matches!(method.runner, WalkRunner::Engine(_) | WalkRunner::Floor(_) | WalkRunner::Contender(_))
 }
 
-/// Returns the preset of a session, if it has one.
-fn preset(job: &Job<'_>) -> Option<&'static Preset> {
-    Preset::find(&job.spec.preset)
+fn work(job: &Job<'_>) -> Option<&'static WalkWork> {
+    Preset::find(&job.spec.preset).map(|preset| &preset.work)
 }
 
-/// Returns whether every run of the engine also times its calls.
 fn times_calls(job: &Job<'_>) -> bool {
-    preset(job).is_some_and(|preset| preset.work.times_calls)
-}
-
-/// Returns whether the work is to print names and to query no lengths.
-fn names_only(job: &Job<'_>) -> bool {
-    preset(job).is_some_and(|preset| preset.work.names_only)
+    work(job).is_some_and(|work| work.times_calls)
 }
 
 /// Returns the command of a method, if the method exists here.
@@ -335,15 +315,13 @@ fn command(
             Ok(engine_command(&launcher.program, method, root, runs, None))
         }
         WalkRunner::Contender(contender) => {
-            let out = launcher.built.get(&contender.name).ok_or_else(Failure::not_built)?;
-            Ok(contender.command(out, &method.name, root, runs))
+            Ok(contender.command(launcher.built(&contender.name)?, &method.name, root, runs))
         }
         WalkRunner::Peer(peer) => peer.command(root).ok_or_else(Failure::unknown),
         WalkRunner::External(external) => Ok(External::command(&external.words, &[("root", root)])),
     }
 }
 
-/// Returns the same command with another file as its program.
 fn with_program(command: &Command, program: &Path) -> Command {
     let mut with = Command::new(program);
     with.args(command.get_args());
@@ -369,9 +347,6 @@ pub(crate) fn engine_command(
 }
 
 /// Checks that the trees of a session have not changed since it began.
-///
-/// # Errors
-/// A tree has changed.
 pub fn check_unchanged(spec: &SessionSpec) -> Result<(), Error> {
     spec.datasets.iter().try_for_each(|dataset| {
         let (before, mut now) = (&dataset.inventory, Inventory::of(&dataset.root));
