@@ -75,7 +75,6 @@ impl Cell {
         self.command.is_some() || self.kind == PEER
     }
 
-    /// Returns whether it is a floor, which does only a part of the work.
     pub fn is_floor(&self) -> bool {
         self.kind == FLOOR
     }

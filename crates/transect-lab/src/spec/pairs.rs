@@ -68,9 +68,6 @@ impl Pair {
 
 impl SessionSpec {
     /// Adds a pair of the user: `A:B`. Names of cells have no colon.
-    ///
-    /// # Errors
-    /// A name is not one of a cell, or a cell is compared with itself.
     pub fn add_pair(&mut self, text: &str) -> Result<(), String> {
         let names = text.split_once(':').filter(|(a, b)| self.has_cell(a) && self.has_cell(b));
         let Some((cell, against)) = names else {

@@ -75,7 +75,6 @@ impl Kind {
 }
 
 impl Rules {
-    /// Returns the rules in words.
     pub fn about(self) -> String {
         let synced = match self.sync {
             SyncRule::None => "what is written may be in memory only",

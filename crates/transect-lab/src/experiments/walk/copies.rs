@@ -29,9 +29,6 @@ struct Copied {
 impl Copies {
     /// Prepares the next run of a cell. Makes a new copy for the first run, and whenever the last copy has
     /// had `most` runs; returns whether it did.
-    ///
-    /// # Errors
-    /// The program cannot be copied.
     pub(super) fn prepare(&mut self, cell: &str, program: &Path, most: usize) -> io::Result<bool> {
         if let Some(copied) = self.copies.get_mut(cell)
             && copied.runs < most
@@ -58,7 +55,6 @@ impl Copies {
         Ok(true)
     }
 
-    /// Returns the path of a cell's current copy.
     pub(super) fn of(&self, cell: &str) -> Option<&Path> {
         self.copies.get(cell).map(|copied| copied.program.as_path())
     }

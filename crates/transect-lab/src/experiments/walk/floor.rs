@@ -34,15 +34,11 @@ impl Floor {
         Self::HERE.iter().copied().find(|floor| floor.as_str() == name)
     }
 
-    /// Returns whether it uses several threads.
     pub fn is_parallel(self) -> bool {
         self != Self::OneThread
     }
 
     /// Walks a tree once. With `check`, also computes the digest; the time then means nothing.
-    ///
-    /// # Errors
-    /// The root cannot be opened, or this system has no floor.
     pub fn walk(self, root: &Path, check: bool) -> io::Result<RunLine> {
         #[cfg(windows)]
         return windows::walk(self, root, check);

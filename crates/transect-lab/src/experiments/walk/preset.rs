@@ -70,7 +70,6 @@ impl Preset {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
-    /// Returns whether times are those of whole processes.
     pub fn measures_processes(&self) -> bool {
         !self.work.commands.is_empty()
     }

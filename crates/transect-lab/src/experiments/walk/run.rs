@@ -75,9 +75,6 @@ impl Sink for Census {
 /// Walks once with this engine, and returns the counts, the records that it kept, and the time of the walk. With
 /// `times_calls`, it also times every call of the reader. That makes the walk slower (see [`Timed`]), so its
 /// duration is a sample only in sessions where all methods of the engine are timed like this.
-///
-/// # Errors
-/// The options are invalid, or the root cannot be read.
 pub fn walk(
     options: ScanOptions,
     keep: Option<Keep>,
@@ -185,9 +182,6 @@ impl Sink for CheckedCensus {
 
 /// Walks once, and returns what was found with its digest and the first error. The time includes that of
 /// the digest and means nothing.
-///
-/// # Errors
-/// As [`walk`].
 pub fn walk_checked(options: ScanOptions) -> Result<RunLine, transect::Error> {
     let outcome = plan(options)?.run(CheckedCensus::default)?;
     let CheckedCensus { census, digest, first_error } = outcome.sink;

@@ -40,7 +40,6 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Returns the variant of a reader and an order with default settings.
     pub fn new(reader: ReaderKind, order: Order) -> Self {
         Self { reader, order, threads: None, keep: None, settings: WalkSettings::default() }
     }
@@ -54,7 +53,6 @@ impl Variant {
         options.reader(self.reader).order(self.order)
     }
 
-    /// Returns whether it uses several threads.
     pub fn is_parallel(&self) -> bool {
         self.order.is_parallel() && self.threads != Some(1)
     }
@@ -141,7 +139,6 @@ impl FromStr for Variant {
     }
 }
 
-/// Returns the one of `all` with this name.
 fn named<T: Copy>(
     what: &str,
     all: &[T],
