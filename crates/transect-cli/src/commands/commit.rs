@@ -6,7 +6,7 @@ use std::path::Path;
 use transect::{Cancel, FieldMask, FileType};
 use transect_snapshot::Metadata;
 use transect_snapshot::tasks::{
-    Commit, CommitLimits, MANIFEST_NAME, Manifest, Outlined, TaskError, remove_unfinished,
+    Commit, CommitLimits, MANIFEST_NAME, Manifest, TaskError, remove_unfinished,
 };
 use transect_sys::file::attributes_at;
 
@@ -22,25 +22,17 @@ use transect_program::interrupt::cancel_on_signal;
 pub(crate) fn run(args: &CommitArgs) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;
     let commit = Commit::open(&args.folder).map_err(|error| failed(&error))?;
-    let limits = limits(args);
-    let outlined = match commit.outline(&limits, &cancel) {
-        Ok(outlined) => outlined,
-        Err(TaskError::Cancelled) => return Ok(interrupted()),
-        Err(error) => return Err(failed(&error)),
-    };
     let mut metadata = commit.metadata();
     set_command(&mut metadata);
-    let manifest =
-        commit.manifest(outlined.entries(), &metadata).map_err(|error| failed(&error))?;
     let file = args.folder.join(MANIFEST_NAME);
     if attributes_at(&file).is_ok() {
         let started = metadata.started.unwrap_or_default();
         let time = TimeFormatter::for_fields(FieldMask::MTIME).text(started);
         output::hint(&format!("these parts were committed before; the tree is that of {time}"));
     }
-    let Some(size) = write_committed(&args.output, outlined, &metadata, &cancel)? else {
-        return Ok(interrupted());
-    };
+    let written = write_committed(&args.output, &commit, &limits(args), &metadata, &cancel)?;
+    let Some((entries, size)) = written else { return Ok(interrupted()) };
+    let manifest = commit.manifest(entries, &metadata).map_err(|error| failed(&error))?;
     output::file::write(&file, |out| {
         serde_json::to_writer(&mut *out, &manifest)?;
         out.write_all(b"\n")
@@ -52,13 +44,20 @@ pub(crate) fn run(args: &CommitArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::from_diagnostics(&diagnostics, false))
 }
 
-/// Writes the snapshot of parts to a file, and returns its size; `None` if that was interrupted.
+/// Writes the snapshot of parts to a file. Returns the number of its entries, and its size; `None` if that was interrupted.
 pub(super) fn write_committed(
     file: &Path,
-    outlined: Outlined<'_>,
+    commit: &Commit,
+    limits: &CommitLimits,
     metadata: &Metadata,
     cancel: &Cancel,
-) -> Result<Option<u64>, CliError> {
+) -> Result<Option<(u64, u64)>, CliError> {
+    let outlined = match commit.outline(limits, cancel) {
+        Ok(outlined) => outlined,
+        Err(TaskError::Cancelled) => return Ok(None),
+        Err(error) => return Err(failed(&error)),
+    };
+    let entries = outlined.entries();
     let (mut size, mut refused) = (0, None);
     let written = output::file::write(file, |out| {
         let mut out = Counted::new(out);
@@ -76,7 +75,7 @@ pub(super) fn write_committed(
     match (written, refused) {
         (Err(_), _) if cancel.is_cancelled() => Ok(None),
         (Err(_), Some(error)) => Err(failed(&error)),
-        (written, _) => written.map(|()| Some(size)),
+        (written, _) => written.map(|()| Some((entries, size))),
     }
 }
 

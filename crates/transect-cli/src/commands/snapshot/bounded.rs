@@ -58,15 +58,8 @@ pub(crate) fn run(args: &SnapshotArgs, memory: u64) -> Result<ExitStatus, CliErr
         memory: memory.saturating_sub(RETAINED_BYTES),
         folder: parts.path().to_owned(),
     };
-    let outlined = match commit.outline(&limits, &cancel) {
-        Ok(outlined) => outlined,
-        Err(TaskError::Cancelled) => return Ok(interrupted()),
-        Err(error) => return Err(failed(&error)),
-    };
-    let entries = outlined.entries();
-    let Some(size) = write_committed(&args.output, outlined, &metadata, &cancel)? else {
-        return Ok(interrupted());
-    };
+    let written = write_committed(&args.output, &commit, &limits, &metadata, &cancel)?;
+    let Some((entries, size)) = written else { return Ok(interrupted()) };
     show(args, Stored { entries, errors: metadata.errors, size, inherited: None })?;
     Ok(end)
 }
