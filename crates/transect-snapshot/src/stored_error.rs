@@ -2,15 +2,14 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
 
 use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use transect::{FaultKind, Operation, ScanError, reason};
-use transect_sys::{Inconsistent, name_from_bytes};
+use transect_sys::Inconsistent;
 
 use crate::read::words::fault_kind;
-use crate::stored_path::{StoredPath, bytes_of_hex, hex};
+use crate::stored_path::{StoredPath, hex};
 
 /// The maximum number of errors that are stored, and that are read.
 const MAX_ERRORS: usize = 1000;
@@ -45,10 +44,7 @@ impl StoredError {
     pub fn to_scan_error(&self) -> Option<ScanError> {
         let mut operations = Operation::ALL.iter().copied();
         let operation = operations.find(|operation| operation.as_str() == self.operation)?;
-        let path = match self.path_raw.as_deref().and_then(bytes_of_hex) {
-            Some(bytes) => PathBuf::from(name_from_bytes(bytes)),
-            None => PathBuf::from(&self.path),
-        };
+        let path = self.stored_path().to_path();
         Some(ScanError::new(operation, path, self.depth, self.io_error()))
     }
 
@@ -172,6 +168,10 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use transect_sys::name_from_bytes;
+
     use super::*;
     use crate::Metadata;
 

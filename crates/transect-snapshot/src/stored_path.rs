@@ -53,7 +53,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// Returns the bytes of hexadecimal digits; `None` for other text.
-pub(crate) fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
+fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
     let digit = |digit: u8| char::from(digit).to_digit(16);
     let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
     let byte = |&[high, low]: &[u8; 2]| Some((digit(high)? * 16 + digit(low)?) as u8);

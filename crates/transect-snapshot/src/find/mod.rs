@@ -49,13 +49,6 @@ pub struct Hit<'h> {
     pub attributes: &'h Attributes,
 }
 
-/// What a search returns besides names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Want {
-    Hits,
-    Count,
-}
-
 /// What a thread found in some rows.
 #[derive(Debug, Default)]
 struct Found {
@@ -91,7 +84,7 @@ impl<S: ReadAt> Snapshot<S> {
         let mut rows = None;
         let mut exact = Vec::new();
         let mut count = 0;
-        self.run(search, Want::Hits, cancel, |found| {
+        self.run(search, true, cancel, |found| {
             for (index, hit) in found.hits.iter().enumerate() {
                 let mut directory = found.directories.get(hit.directory);
                 if !is_exact(directory) || cfg!(windows) {
@@ -119,7 +112,7 @@ impl<S: ReadAt> Snapshot<S> {
     /// As for [`Snapshot::find`].
     pub fn count(&self, search: &Search, cancel: &Cancel) -> Result<u64, ReadError> {
         let mut count = 0;
-        self.run(search, Want::Count, cancel, |found| {
+        self.run(search, false, cancel, |found| {
             count += found.count;
             Ok(ControlFlow::Continue(()))
         })?;
@@ -129,7 +122,7 @@ impl<S: ReadAt> Snapshot<S> {
     fn run(
         &self,
         search: &Search,
-        want: Want,
+        wants_hits: bool,
         cancel: &Cancel,
         mut take: impl FnMut(&Found) -> Result<ControlFlow<()>, ReadError>,
     ) -> Result<(), ReadError> {
@@ -140,7 +133,7 @@ impl<S: ReadAt> Snapshot<S> {
         let tasks = tasks(&footer.groups, blocks);
         let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
         let worker = || {
-            let mut searcher = Searcher::new(self, search, want);
+            let mut searcher = Searcher::new(self, search, wants_hits);
             let tasks = &tasks;
             move |task: usize| searcher.search(tasks[task].clone(), blocks, cancel)
         };
@@ -180,7 +173,8 @@ fn tasks(groups: &[RowGroup], blocks: Option<&Blocks>) -> Vec<Range<u64>> {
 struct Searcher<'s> {
     search: &'s Search,
     matcher: NameMatcher<'s>,
-    want: Want,
+    /// Whether more than the number of hits is wanted.
+    wants_hits: bool,
     names: ColumnReader<'s>,
     raw: ColumnReader<'s>,
     directories: Option<DirectoryReader<'s>>,
@@ -193,18 +187,18 @@ struct Searcher<'s> {
 }
 
 impl<'s> Searcher<'s> {
-    fn new<S: ReadAt>(snapshot: &'s Snapshot<S>, search: &'s Search, want: Want) -> Self {
-        let is_hit = want == Want::Hits;
-        let fields = if is_hit { search.needed_fields() } else { search.filter_fields() };
+    fn new<S: ReadAt>(snapshot: &'s Snapshot<S>, search: &'s Search, wants_hits: bool) -> Self {
+        let fields = if wants_hits { search.needed_fields() } else { search.filter_fields() };
         Self {
             search,
             matcher: NameMatcher::new(search),
-            want,
+            wants_hits,
             names: snapshot.column(Column::Name),
             raw: snapshot.column(Column::NameRaw),
-            directories: (is_hit || search.needs_paths()).then(|| DirectoryReader::new(snapshot)),
+            directories: (wants_hits || search.needs_paths())
+                .then(|| DirectoryReader::new(snapshot)),
             rows: snapshot.rows(),
-            fields: (is_hit || search.has_filter()).then_some(fields),
+            fields: (wants_hits || search.has_filter()).then_some(fields),
             folded: Vec::new(),
             directory: Vec::new(),
         }
@@ -301,7 +295,7 @@ impl<'s> Searcher<'s> {
             }
         }
         found.count += 1;
-        if self.want == Want::Hits {
+        if self.wants_hits {
             let last = found.directories.len().checked_sub(1);
             let directory = match last.filter(|&it| found.directories.get(it) == &directory[..]) {
                 Some(last) => last,

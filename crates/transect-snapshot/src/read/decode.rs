@@ -55,16 +55,9 @@ pub(crate) fn plain(
 ) -> Result<(), ReadError> {
     let bytes = bytes.take(count * width)?;
     match width {
-        4 => {
-            values.extend(bytes.chunks_exact(4).map(|four| {
-                u64::from(u32::from_le_bytes(four.try_into().expect("BUG: four bytes")))
-            }))
-        }
-        _ => values.extend(
-            bytes
-                .chunks_exact(8)
-                .map(|eight| u64::from_le_bytes(eight.try_into().expect("BUG: eight bytes"))),
-        ),
+        4 => values
+            .extend(bytes.as_chunks::<4>().0.iter().map(|it| u64::from(u32::from_le_bytes(*it)))),
+        _ => values.extend(bytes.as_chunks::<8>().0.iter().map(|it| u64::from_le_bytes(*it))),
     }
     Ok(())
 }

@@ -101,9 +101,7 @@ pub(super) fn plain_values(
         }
         Values::Bytes(values) => decode::plain_bytes(page, count, values),
         Values::Digests(values) => {
-            let bytes = page.take(count * 16)?;
-            let digests = bytes.chunks_exact(16);
-            values.extend(digests.map(|it| <[u8; 16]>::try_from(it).expect("BUG: 16 bytes")));
+            values.extend_from_slice(page.take(count * 16)?.as_chunks().0);
             Ok(())
         }
     }

@@ -45,7 +45,7 @@ impl<R: Reader> SinceReader<R> {
         }
     }
 
-    /// Opens a directory with the inner reader.
+    /// Opens a directory below another one with the inner reader.
     fn open_real(
         &mut self,
         anchor: &SinceHandle<R::Handle>,
@@ -58,6 +58,9 @@ impl<R: Reader> SinceReader<R> {
         let root = self.inner.open_root(&anchor.root, false)?;
         let above = anchor.below().iter();
         let steps: Vec<&OsStr> = above.chain(steps.iter().copied()).collect();
+        if steps.is_empty() {
+            return Ok(root);
+        }
         self.inner.open(&root, &steps, follow)
     }
 
@@ -77,17 +80,9 @@ impl<R: Reader> SinceReader<R> {
     /// Returns the handle of a directory for listing by the inner reader.
     fn real<'h>(&mut self, handle: &'h SinceHandle<R::Handle>) -> Result<&'h R::Handle, Fault> {
         if handle.real.get().is_none() {
-            let mut root = self.inner.open_root(&handle.root, false)?;
-            let below = handle.below();
-            if below.as_os_str().is_empty() {
-                let _ = self.inner.stat_open(&mut root, PROOF)?;
-                let _ = handle.real.set(root);
-            } else {
-                let steps: Vec<&OsStr> = below.iter().collect();
-                let mut real = self.inner.open(&root, &steps, false)?;
-                let _ = self.inner.stat_open(&mut real, PROOF)?;
-                let _ = handle.real.set(real);
-            }
+            let mut real = self.open_real(handle, &[], false)?;
+            let _ = self.inner.stat_open(&mut real, PROOF)?;
+            let _ = handle.real.set(real);
         }
         Ok(handle.real.get().expect("BUG: it was just opened"))
     }

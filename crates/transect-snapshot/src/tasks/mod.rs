@@ -11,7 +11,6 @@
 //! say what is left to do; there is no other state. `docs/FORMAT.md` describes them.
 
 mod commit;
-mod follow;
 mod in_process;
 mod publish;
 mod ranges;
@@ -25,7 +24,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use transect::{Error, FieldMask, Filters, ScanOptions};
 
-use crate::read::ReadError;
+use crate::read::{ReadError, Snapshot};
 
 pub use crate::part::{Item, NameRange, Part, TaskOptions};
 pub use crate::stored_path::StoredPath;
@@ -156,7 +155,31 @@ impl Task {
         Ok(task)
     }
 
-    /// Returns the task that reads the list with this number of what the part of this task left over.
+    /// Returns the task that reads the list with this number of what the task with the id `above` left over. `self` is a
+    /// task of the same scan, whose limits it gets.
+    ///
+    /// # Errors
+    /// The part of the other task is not in the directory, cannot be read, is of another scan, or has no such list.
+    pub fn following(&self, folder: &Path, above: &str, list: usize) -> Result<Self, TaskError> {
+        let invalid = |why: String| TaskError::Invalid(why);
+        if !is_id(above) {
+            return Err(invalid(format!("'{above}' is not the id of a task")));
+        }
+        let path = folder.join(file_name(above));
+        let snapshot = Snapshot::open(&path).map_err(|error| read_error(&path, error))?;
+        let part = snapshot.metadata().part.as_ref();
+        let is_own = |part: &&Part| part.roots == self.roots && part.options == self.options;
+        let part = part
+            .filter(is_own)
+            .ok_or_else(|| invalid(format!("'{}' is the part of another scan", path.display())))?;
+        if list >= part.leftover.len() {
+            let path = path.display();
+            return Err(invalid(format!("'{path}' has no list {list} of what is left over")));
+        }
+        Ok(self.child(part, list))
+    }
+
+    /// Returns the task that reads the list with this number of what a part left over.
     fn child(&self, part: &Part, number: usize) -> Self {
         Self {
             schema: self.schema.clone(),
