@@ -83,8 +83,9 @@ impl<R> Method<R> {
 }
 
 pub(super) fn with_second_base(mut cells: Vec<Cell>, base: &str) -> Vec<Cell> {
-    let second = cells.iter().find(|cell| cell.name == base).map(Cell::second_base);
-    cells.extend(second);
+    if let Some(at) = cells.iter().position(|cell| cell.name == base) {
+        cells.insert(at + 1, cells[at].second_base());
+    }
     cells
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use transect::ReaderKind;
 use transect::internal::Order;
 
-use crate::experiments::method::{self, Runner, with_second_base};
+use crate::experiments::method::{self, Runner};
 use crate::experiments::walk::floor::Floor;
 use crate::experiments::walk::keep::Keep;
 use crate::experiments::walk::variant::Variant;
@@ -155,7 +155,10 @@ impl Method {
 
 /// Returns one cell for each method, and a second one for the base.
 pub fn cells(methods: &[&Method], base: &str) -> Vec<Cell> {
-    with_second_base(methods.iter().map(|method| method.cell()).collect(), base)
+    let mut cells: Vec<Cell> = methods.iter().map(|method| method.cell()).collect();
+    let second = cells.iter().find(|cell| cell.name == base).map(Cell::second_base);
+    cells.extend(second);
+    cells
 }
 
 #[cfg(test)]
