@@ -7,9 +7,9 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::list::PEERS;
 use super::parse::OutputFormat;
 use super::reported::{CountRule, ReportedCounts};
+use super::spec::PEERS;
 use crate::harness::inventory::Inventory;
 
 /// The counts in an output.

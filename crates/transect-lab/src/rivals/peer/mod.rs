@@ -23,19 +23,15 @@
 //!   failure; the other peers do not report them and are compared as usual.
 
 mod claim;
-mod list;
 mod parse;
 mod reported;
-mod run;
 mod spec;
 
 pub use crate::harness::inventory::{Inventory, TypeTotals};
 pub use claim::Claim;
-pub use list::PEERS;
 pub use parse::OutputFormat;
 pub use reported::ReportedCounts;
-pub use run::{PeerRun, Purpose};
-pub use spec::{Peer, ROOT};
+pub use spec::{PEERS, Peer, ROOT};
 
 #[cfg(test)]
 mod tests;

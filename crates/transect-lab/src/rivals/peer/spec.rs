@@ -1,15 +1,17 @@
-//! One peer: its program, its command line, and how its counts are defined.
+//! The peers: their programs, their command lines, and how their counts are defined.
 
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+use std::time::Duration;
 
 use serde::Deserialize;
 
 use super::parse::OutputFormat;
 use super::reported::{CountRule, ReportedCounts};
 use crate::harness::inventory::Inventory;
-use crate::harness::launch::{can_start, file_of_program};
+use crate::harness::launch::{self, Failure, Usage, can_start, file_of_program};
 
 /// A program that walks trees, and the command line that makes it do the same work as the methods.
 #[derive(Clone, Debug, Deserialize)]
@@ -41,7 +43,21 @@ pub const ROOT: &str = "{root}";
 /// A home directory that does not exist, so that programs find no settings there.
 const NONEXISTENT: &str = "/nonexistent";
 
+/// The list of peers: `peers.toml`.
+pub static PEERS: LazyLock<Vec<Peer>> = LazyLock::new(|| {
+    #[derive(Deserialize)]
+    struct File {
+        peer: Vec<Peer>,
+    }
+    let file: File = toml::from_str(include_str!("peers.toml")).expect("BUG: the list is correct");
+    file.peer
+});
+
 impl Peer {
+    pub fn find(name: &str) -> Option<&'static Self> {
+        PEERS.iter().find(|peer| peer.name == name)
+    }
+
     /// Returns why it cannot run on this machine and what to install; `None` if it can run.
     ///
     /// This runs `--version`, as short names are ambiguous: `fd` is also a file manager, and `gdu` is
@@ -101,6 +117,21 @@ impl Peer {
     /// The output does not have the expected format.
     pub fn parse(&self, output: impl Read) -> Result<ReportedCounts, String> {
         self.output_format.parse(output)
+    }
+
+    /// Runs its `command` for at most `limit`, and compares the counts that it reports with the inventory of the tree.
+    ///
+    /// # Errors
+    /// It timed out, failed, or printed another format. The inner error is about counts that differ.
+    pub fn run(
+        &'static self,
+        command: Command,
+        inventory: &Inventory,
+        limit: Duration,
+    ) -> Result<(Usage, Result<(), String>), Failure> {
+        let (claimed, usage) = launch::listen(command, limit, |output| self.parse(output))?;
+        let claimed = claimed.map_err(|line| Failure::ProtocolError { line })?;
+        Ok((usage, self.check_counts(claimed, inventory)))
     }
 
     /// Compares the counts it reports with the inventory of the tree.
