@@ -11,7 +11,7 @@ use transect_lab::experiments::walk::method::{self as walk, WalkRunner};
 use transect_lab::published::contract::{self, ContractRow};
 use transect_lab::rivals::contender::Contender;
 use transect_lab::spec::CodeLength;
-use transect_text::style::{BOLD, DIM, GOOD, Style};
+use transect_text::style::{BOLD, DIM, GOOD};
 use transect_text::wrap::wrap;
 
 use super::methods::{contenders, methods};
@@ -53,9 +53,11 @@ pub(crate) fn run(args: &LabListArgs) -> Result<ExitStatus, CliError> {
             output::write_json(&mut text, row)?;
         }
     } else {
-        write(&mut text, &methods, args.contract)?;
-        write_methods(&mut text, "file transforms", &passes, args.contract)?;
-        write_methods(&mut text, "questions about attributes", &asking, args.contract)?;
+        write_methods(&mut text, "walks", &methods, args.contract, absent_walk)?;
+        let name = |method: &transform::Method| method.name.clone();
+        write_methods(&mut text, "file transforms", &passes, args.contract, name)?;
+        let name = |method: &attributes::Method| method.name.clone();
+        write_methods(&mut text, "questions about attributes", &asking, args.contract, name)?;
         write_contract(&mut text, contract_rows(args))?;
     }
     if args.json {
@@ -73,7 +75,7 @@ fn contract_rows(args: &LabListArgs) -> &'static [ContractRow] {
 
 fn write_contract(out: &mut impl Write, rows: &[ContractRow]) -> std::io::Result<()> {
     if !rows.is_empty() {
-        writeln!(out, "\n{BOLD}what is no method{BOLD:#}")?;
+        writeln!(out, "{BOLD}what is no method{BOLD:#}")?;
     }
     for ContractRow { row, what, here, note } in rows {
         writeln!(out, "{row:<4} {what}\n       {DIM}{here}: {note}{DIM:#}")?;
@@ -95,71 +97,41 @@ fn row<'m, R: Runner>(task: &'static str, method: &'m Method<R>, contract: bool)
     }
 }
 
-/// Writes the methods of one experiment, and why some of them cannot run here.
+/// Writes the methods of one experiment that can run here, and the names of the others by reason.
 fn write_methods<R>(
     out: &mut impl Write,
     title: &str,
     methods: &[Method<R>],
     contract: bool,
+    absent_name: impl Fn(&Method<R>) -> String,
 ) -> std::io::Result<()> {
-    let width = methods.iter().map(|method| method.name.len()).max().unwrap_or(0);
-    writeln!(out, "\n{BOLD}{title}{BOLD:#}")?;
-    for method in methods {
-        let (style, about) = match &method.unavailable_reason {
-            None => (GOOD, &method.about),
-            Some(reason) => (DIM, reason),
-        };
-        write_method(out, method, style, width, contract, about)?;
-    }
-    Ok(())
-}
-
-fn write_method<R>(
-    out: &mut impl Write,
-    Method { name, language, contract: rows, .. }: &Method<R>,
-    style: Style,
-    width: usize,
-    contract: bool,
-    about: &str,
-) -> std::io::Result<()> {
-    let rows = rows_column(rows, contract);
-    writeln!(out, "{style}{name:<width$}{style:#}  {rows}{language:<10}  {DIM}{about}{DIM:#}")
-}
-
-/// Returns the column with the rows of the seed articles, which only `--contract` shows.
-fn rows_column(rows: &[String], contract: bool) -> String {
-    if contract { format!("{:<11}  ", rows.join(" ")) } else { String::new() }
-}
-
-fn write(out: &mut impl Write, methods: &[walk::Method], contract: bool) -> std::io::Result<()> {
     let here = || methods.iter().filter(|method| method.unavailable_reason.is_none());
     let width = here().map(|method| method.name.len()).max().unwrap_or(0);
-    let rows = rows_column(&["contract".to_owned()], contract);
-    writeln!(out, "{BOLD}{:<width$}  {rows}{:<10}{BOLD:#}", "method", "language")?;
-    for method in here() {
-        write_method(out, method, GOOD, width, contract, &method.about)?;
+    let (available, all) = (here().count(), methods.len());
+    writeln!(out, "{BOLD}{title}{BOLD:#}: {available} of {all} methods can run here")?;
+    for Method { name, language, contract: rows, about, .. } in here() {
+        let rows = if contract { format!("{:<11}  ", rows.join(" ")) } else { String::new() };
+        writeln!(out, "{GOOD}{name:<width$}{GOOD:#}  {rows}{language:<10}  {DIM}{about}{DIM:#}")?;
     }
-    writeln!(out, "\n{BOLD}not here{BOLD:#}")?;
-    for (why_not, names) in absent(methods) {
-        let text = format!("{}: {why_not}", names.into_iter().collect::<Vec<_>>().join(", "));
-        for line in wrap(&text, output::terminal_width().unwrap_or(100).min(100).saturating_sub(2))
-        {
+    let mut absent: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for method in methods {
+        let Some(reason) = &method.unavailable_reason else { continue };
+        absent.entry(reason).or_default().insert(absent_name(method));
+    }
+    let width = output::terminal_width().unwrap_or(100).min(100).saturating_sub(2);
+    for (reason, names) in absent {
+        let names = names.into_iter().collect::<Vec<_>>().join(", ");
+        for line in wrap(&format!("not here: {names}: {reason}"), width) {
             writeln!(out, "  {DIM}{line}{DIM:#}")?;
         }
     }
-    writeln!(out, "\n{} of {} can run here", here().count(), methods.len())
+    writeln!(out)
 }
 
-/// Returns the names of unavailable methods by reason. A reader counts once, not once for each order.
-fn absent(methods: &[walk::Method]) -> BTreeMap<String, BTreeSet<String>> {
-    let mut absent: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for method in methods {
-        let Some(reason) = &method.unavailable_reason else { continue };
-        let name = match &method.runner {
-            WalkRunner::Engine(variant) => format!("{}/*", variant.reader.as_str()),
-            _ => method.name.clone(),
-        };
-        absent.entry(reason.clone()).or_default().insert(name);
+/// Returns the name of an unavailable method. A reader counts once, not once for each order.
+fn absent_walk(method: &walk::Method) -> String {
+    match &method.runner {
+        WalkRunner::Engine(variant) => format!("{}/*", variant.reader.as_str()),
+        _ => method.name.clone(),
     }
-    absent
 }
