@@ -130,24 +130,13 @@ fn whole(number: f64) -> Option<String> {
     Some(format!("{number:.0}"))
 }
 
-pub(super) fn exact(number: f64) -> Option<String> {
+fn exact(number: f64) -> Option<String> {
     Some(format!("{number:.4}"))
-}
-
-/// Returns the names of columns as a line, without its line end.
-pub(super) fn names<F>(columns: &[(&str, F)]) -> String {
-    columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(",")
-}
-
-/// Returns the fields of a line, without its line end.
-pub(super) fn fields<F>(columns: &[(&str, F)], of: impl Fn(&F) -> Option<String>) -> String {
-    let fields = columns.iter().map(|(_, field)| quoted(&of(field).unwrap_or_default()));
-    fields.collect::<Vec<_>>().join(",")
 }
 
 /// Returns the header line, without its line end.
 pub fn header() -> String {
-    names(COLUMNS)
+    COLUMNS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(",")
 }
 
 /// Returns all lines, the header first.
@@ -180,11 +169,15 @@ pub fn lines(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
         let row = Err(pair.reason.as_deref().unwrap_or_default());
         Line { spec, ranking, cell: cell_of(&pair.cell), row, pair: Some(pair) }
     });
-    rows.chain(unranked).chain(pairs).map(|line| fields(COLUMNS, |field| field(&line))).collect()
+    let fields = |line: Line<'_>| {
+        let fields = COLUMNS.iter().map(|(_, field)| quoted(&field(&line).unwrap_or_default()));
+        fields.collect::<Vec<_>>().join(",")
+    };
+    rows.chain(unranked).chain(pairs).map(fields).collect()
 }
 
 /// Returns a field, quoted if it contains a comma, a quote or a line end.
-pub(crate) fn quoted(field: &str) -> String {
+fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\r', '\n']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {
