@@ -129,7 +129,6 @@ fn dataset(
     attributes::dataset(name, task, scale, source, scratch).map_err(lab)
 }
 
-/// Returns the states of the caches for a session, or an error if one is not available here.
 fn cache_states(args: &LabAttributesArgs) -> Result<PossibleStates, CliError> {
     possible(&args.state, &[], DropScope::System)
 }

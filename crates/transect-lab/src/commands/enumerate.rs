@@ -203,12 +203,10 @@ fn nothing_to_walk() -> CliError {
     CliError::Failed("nothing to walk; use --path DIR or --corpus NAME".to_owned())
 }
 
-/// Returns the states of the caches for a session, or an error if one is not available here.
 fn cache_states(args: &LabRunArgs) -> Result<PossibleStates, CliError> {
     possible(&args.state, &args.preset.states, DropScope::System)
 }
 
-/// Counts all trees to walk, and creates missing corpora.
 fn datasets(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Dataset>>, CliError> {
     let mut datasets = Vec::new();
     for path in &args.path {

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use transect_program::exit::CliError;
 use transect_text::quote;
 
-/// Returns an error with the message of another one.
 pub(super) fn lab(error: impl Display) -> CliError {
     CliError::Failed(error.to_string())
 }

@@ -9,7 +9,6 @@ use transect_program::stream;
 
 use crate::args::Cli;
 
-/// Writes a completion script.
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<ExitStatus, CliError> {
     let name = "transect-lab";
     // Shells complete the program, not the command that starts it.
@@ -19,7 +18,6 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Result<ExitStatus, CliError
     Ok(ExitStatus::Complete)
 }
 
-/// Prints the manual page of a command, or writes those of all commands to a directory.
 pub(crate) fn man(args: &ManArgs) -> Result<ExitStatus, CliError> {
     generate::man(Cli::as_typed(), args)
 }

@@ -68,7 +68,6 @@ pub(crate) fn run(args: &LabListArgs) -> Result<ExitStatus, CliError> {
     Ok(if all { ExitStatus::Complete } else { ExitStatus::Partial })
 }
 
-/// Returns the rows that are not methods, with `--contract`.
 fn contract_rows(args: &LabListArgs) -> &'static [ContractRow] {
     if args.contract { contract::rows() } else { &[] }
 }

@@ -34,7 +34,6 @@ pub(super) fn write(data: &SessionData, form: &LabFormArgs, all: bool) -> Result
     }
 }
 
-/// Prints the results of a session as text.
 pub(super) fn show(data: &SessionData, all: bool) -> Result<(), CliError> {
     let width = output::terminal_width();
     print(data, |out, report| text::write(out, report, width, all))

@@ -35,10 +35,8 @@ pub(super) trait Request {
     /// Whether a page is written beside the session.
     const HAS_PAGE: bool = false;
 
-    /// Returns the options that every subcommand has.
     fn session(&self) -> &LabSessionArgs;
 
-    /// Returns whether calls are counted and timed afterwards.
     fn counts_calls(&self) -> bool;
 
     /// Returns all methods, including those of a resumed session. Prints the errors of contenders that cannot
@@ -66,17 +64,14 @@ pub(super) trait Request {
         cancel: &Cancel,
     ) -> Result<Option<SessionSpec>, CliError>;
 
-    /// Checks that a session can run here.
     fn check(&self, _: &SessionSpec, _: Option<&Scratch>) -> Result<(), CliError> {
         Ok(())
     }
 
-    /// Checks that a session can be resumed here.
     fn check_resumed(&self, spec: &SessionSpec, scratch: Option<&Scratch>) -> Result<(), CliError> {
         self.check(spec, scratch)
     }
 
-    /// Returns the experiment that measures the methods.
     fn experiment<'s>(
         methods: &'s [Method<Self::Runner>],
         launcher: &'s Launcher,
@@ -132,7 +127,6 @@ pub(super) fn resume(file: &Path, words: &Words) -> Result<Session, CliError> {
     Err(CliError::Failed(format!("'{file}' is a session of {about}; {other}")))
 }
 
-/// Writes the cells, and the number of samples.
 pub(super) fn write_cells(
     out: &mut dyn Write,
     cells: &[Cell],

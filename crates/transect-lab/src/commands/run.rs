@@ -32,7 +32,6 @@ use transect_text::units;
 /// The shortest remaining time that is printed even without a status line.
 const MIN_REPORTED_TIME: Duration = Duration::from_secs(60);
 
-/// Runs a session, or shows its plan.
 pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
     let (cancel, options) = (cancel_on_signal()?, request.session());
     if options.dry_run {
@@ -193,7 +192,6 @@ fn measure(
     measured.map_err(lab)
 }
 
-/// Times and counts the system calls of every method that supports it.
 fn examine_calls(
     session: &mut Session,
     experiment: &mut impl Experiment,
@@ -250,7 +248,6 @@ fn launcher<'c>(
     Ok(Launcher { program, built, disturbable: true })
 }
 
-/// Prints the problem of a sample, if there was one.
 fn print_problem(sample: &Sample) {
     let wrong = match &sample.outcome {
         Outcome::Right { .. } => None,

@@ -133,7 +133,6 @@ fn takes(spec: &SessionSpec, folder: &Path) -> Result<String, CliError> {
     ))
 }
 
-/// Returns the plan of a session, in which each size is a dataset.
 fn plan(
     args: &LabTransformArgs,
     methods: &[Method],

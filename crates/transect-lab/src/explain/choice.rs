@@ -24,7 +24,6 @@ pub struct MethodChoice {
     /// Size class of the files; `None` if they are too small for a choice.
     #[serde(serialize_with = "by_word")]
     pub size: Option<SizeClass>,
-    /// The planner's default.
     #[serde(with = "method")]
     pub by_default: IoMethod,
     #[serde(flatten)]
@@ -35,7 +34,6 @@ fn by_word<S: Serializer>(size: &Option<SizeClass>, serializer: S) -> Result<S::
     size.map(SizeClass::as_str).serialize(serializer)
 }
 
-/// A choice among methods.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "chosen", rename_all = "snake_case")]
 pub enum Chosen {
@@ -49,14 +47,14 @@ pub enum Chosen {
     },
     /// The default: nothing is faster.
     Default,
-    /// The rounds do not decide it.
-    Undecided { reason: String },
+    Undecided {
+        reason: String,
+    },
 }
 
 /// Ratios of the time of a chosen method to that of the planner's default.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ChoiceEvidence {
-    /// Over all rounds.
     pub ratios: Ratios,
     /// Over the rounds that were not used for choosing.
     pub confirmed: Ratios,

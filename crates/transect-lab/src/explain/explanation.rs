@@ -19,7 +19,6 @@ pub struct Explanation {
     pub name: String,
     #[serde(rename = "pass")]
     pub cache_state: usize,
-    /// The cache state before every run.
     pub state: State,
     /// The same in words.
     pub conditions: String,
@@ -32,7 +31,6 @@ pub struct Explanation {
 #[derive(Debug, Serialize)]
 pub struct FastestMethod {
     pub cell: String,
-    /// Its times, in nanoseconds.
     pub time: Summary,
     /// The parts of its time, the largest first. With several threads, parts overlap and may add up to more
     /// than all of it.
@@ -41,13 +39,10 @@ pub struct FastestMethod {
     pub limit: Option<Bottleneck>,
     /// Why no part is the bottleneck, if none is.
     pub undecided: Option<String>,
-    /// Page faults, minor and major.
     pub faults: Option<f64>,
-    /// System calls, if they were counted.
     pub calls: Option<u64>,
     /// Output bytes not yet on the device when it ends.
     pub unwritten: Option<f64>,
-    /// Bytes that devices read for it.
     pub device_read: Option<f64>,
     /// Bytes it gave devices to write.
     pub device_written: Option<f64>,

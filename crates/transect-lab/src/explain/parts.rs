@@ -29,7 +29,6 @@ pub enum Bottleneck {
     Method,
 }
 
-/// A part of the time of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TimePart {
     pub what: Bottleneck,

@@ -20,12 +20,10 @@ pub(super) struct Run {
     pub(super) waited: f64,
     /// Share of the time of its process without processor time, if it has one thread.
     pub(super) idle: f64,
-    /// Output length divided by input length.
     pub(super) output_ratio: f64,
 }
 
 impl Run {
-    /// Returns the time with processor time.
     pub(super) fn busy(&self) -> f64 {
         self.time - self.waited
     }

@@ -31,7 +31,6 @@ use crate::spec::{Cell, Dataset, Pair, SessionSpec};
 /// The times of a run, in the order of their lines.
 const TIMES: [&str; 3] = ["Real Time:", "User Time:", "Sys Time:"];
 
-/// One run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedRun {
     /// The API, in capitals: `CRT`, `STD`, `WIN`, `WINMAP`.
@@ -184,7 +183,6 @@ pub fn parse(text: &str) -> Result<Vec<ListedRun>, String> {
     }
 }
 
-/// The state of the parser.
 #[derive(Default)]
 struct Listing {
     sequential: bool,

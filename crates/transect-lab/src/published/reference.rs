@@ -17,7 +17,6 @@ transect_sys::words! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum TimeKind {
-        /// Wall time.
         Real = "real",
         User = "user",
         /// Kernel time.
@@ -45,14 +44,26 @@ transect_sys::words! {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum PublishedValue {
-    /// A single run.
-    Once { value_ns: f64 },
+    Once {
+        value_ns: f64,
+    },
     /// A mean, without the spread.
-    Mean { n: u32, value_ns: f64 },
-    /// A median.
-    Median { n: u32, value_ns: f64 },
+    Mean {
+        n: u32,
+        value_ns: f64,
+    },
+    Median {
+        n: u32,
+        value_ns: f64,
+    },
     /// Our statistics of all runs, which were published.
-    Statistics { n: u32, min_ns: f64, median_ns: f64, mean_ns: f64, max_ns: f64 },
+    Statistics {
+        n: u32,
+        min_ns: f64,
+        median_ns: f64,
+        mean_ns: f64,
+        max_ns: f64,
+    },
 }
 
 impl PublishedValue {

@@ -9,10 +9,8 @@ use crate::spec::{Dataset, SessionSpec};
 use transect_stats::verdict::DEFAULT_THRESHOLD;
 use transect_stats::{Judgement, Ratios, Summary, judge_all};
 
-/// The schema of the JSON object.
 pub const SCHEMA: &str = "transect.lab.comparison/1";
 
-/// A comparison of two sessions.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
     pub schema: &'static str,
@@ -24,7 +22,6 @@ pub struct Comparison {
     pub alone: Vec<String>,
 }
 
-/// A condition that differs between the sessions.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Changed {
     pub what: String,
@@ -37,9 +34,7 @@ pub struct Changed {
 /// One dataset in one cache state.
 #[derive(Debug, Serialize)]
 pub struct Group {
-    /// Name of the dataset.
     pub name: String,
-    /// The cache state before every run.
     pub state: State,
     /// The same in words.
     pub conditions: String,
@@ -55,7 +50,6 @@ pub struct Group {
     pub incomparable: Vec<Unranked>,
 }
 
-/// One cell in both sessions.
 #[derive(Debug, Serialize)]
 pub struct ComparedRow {
     pub cell: String,
@@ -63,13 +57,10 @@ pub struct ComparedRow {
     pub before: Summary,
     /// Its times in the second session, in nanoseconds, by the metric of the group.
     pub after: Summary,
-    /// Ratio of after to before.
     pub ratios: Ratios,
-    /// The verdict on that ratio.
     pub judgement: Option<Judgement>,
     /// Ratio to the floor of the first session. It shows whether the machine or the method changed.
     pub to_floor_before: Option<Ratios>,
-    /// Ratio to the floor of the second session.
     pub to_floor_after: Option<Ratios>,
 }
 
@@ -114,12 +105,10 @@ fn same_metric(before: (&SessionData, Ranking), after: (&SessionData, Ranking)) 
     })
 }
 
-/// Returns the row of a cell, and whether it is ranked apart.
 fn find_row<'r>(ranking: &'r Ranking, cell: &str) -> Option<(&'r Row, bool)> {
     all_rows(ranking).find(|(row, _)| row.cell.name == cell)
 }
 
-/// Returns all rows, each with whether it is ranked apart.
 fn all_rows(ranking: &Ranking) -> impl Iterator<Item = (&Row, bool)> {
     let rows = ranking.rows.iter().map(|row| (row, false));
     rows.chain(ranking.apart.iter().map(|row| (row, true)))

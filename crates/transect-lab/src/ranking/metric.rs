@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use transect_stats::Judgement;
 
 transect_sys::words! {
-    /// The metric that is compared.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Metric {
@@ -21,7 +20,6 @@ transect_sys::words! {
 }
 
 impl Metric {
-    /// Returns whether it is wall time by each cell's own clock.
     pub fn is_time(&self) -> bool {
         *self == Self::Time
     }

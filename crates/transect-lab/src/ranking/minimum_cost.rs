@@ -23,7 +23,6 @@ const START_SHARE: f64 = 0.5;
 /// The cost of a process and of its start without work: CPU time in nanoseconds, or bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cost {
-    /// The median of its samples.
     pub(super) process: f64,
     pub(super) start: Summary,
     /// The number of runs in the process that have this cost: all have CPU time, but only the first reads
@@ -32,12 +31,10 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// Returns the least that a run cost.
     fn least(&self) -> f64 {
         self.of_one_run(self.process - self.start.max)
     }
 
-    /// Returns the most that a run cost.
     fn most(&self) -> f64 {
         self.of_one_run(self.process - self.start.min)
     }

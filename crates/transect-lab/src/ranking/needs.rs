@@ -45,7 +45,6 @@ impl<'d> Needs<'d> {
             .or_else(|| cpu.and_then(|(needed, name)| missing_cpu(&ran.cpu()?, &needed, name)))
     }
 
-    /// Returns whether a run proved its state.
     pub(super) fn is_proved(&self, run: &Run, start: Option<StartUp>) -> bool {
         if self.state != State::Cold || run.files.is_some() {
             return run.is_proved == Some(true);

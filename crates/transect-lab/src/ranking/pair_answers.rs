@@ -8,7 +8,6 @@ use crate::spec::Pair;
 use transect_stats::verdict::DEFAULT_THRESHOLD;
 use transect_stats::{Judgement, Ratios, Verdict, judge, judge_all};
 
-/// The answer to one pair.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairAnswer {
     pub question: String,
@@ -49,7 +48,6 @@ impl PairAnswer {
         Self { question, cell, against, ratios, judgement: None, alone: None, reason }
     }
 
-    /// Removes the comparison.
     pub(super) fn refuse(&mut self, reason: &str) {
         (self.ratios, self.judgement, self.alone) = (None, None, None);
         self.reason = Some(reason.to_owned());

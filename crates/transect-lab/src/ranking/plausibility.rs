@@ -30,13 +30,10 @@ const MIN_QUIET: usize = 3;
 /// The usage of a process, and the times it reported for its runs; in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claim {
-    /// Wall time of the process.
     pub(super) wall: f64,
-    /// CPU time of the process.
     pub(super) cpu: f64,
     /// Sum of the reported times of its runs.
     pub(super) runs: f64,
-    /// Number of its runs.
     pub(super) number: usize,
     /// Sum of their reported CPU times, if all were reported.
     pub(super) runs_cpu: Option<f64>,
@@ -44,7 +41,6 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    /// Returns what a process used, and what its runs report.
     pub(super) fn of(runs: &[RunLine], usage: &Usage, is_disturbed: bool) -> Self {
         Self {
             wall: usage.wall_ns as f64,

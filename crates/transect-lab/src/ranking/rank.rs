@@ -25,7 +25,6 @@ use transect_stats::{Ratios, Summary, aa_check};
 /// Up to one of this many samples may be disturbed; with more, wall times are not compared.
 const MAX_DISTURBED_ONE_IN: usize = 4;
 
-/// The ranking of one dataset in one cache state.
 #[derive(Debug, Default, Serialize)]
 pub struct Ranking {
     /// Index into the datasets of the spec.
@@ -35,14 +34,12 @@ pub struct Ranking {
     /// Index into the cache states of the spec.
     #[serde(rename = "pass")]
     pub cache_state: usize,
-    /// The cache state before every run.
     pub state: State,
     /// The metric that is compared and that rows are sorted by.
     pub by: Metric,
     /// Why nothing is compared, if so. Rows then have their wall times, in the order of the session,
     /// without ratios and verdicts.
     pub uncompared: Option<String>,
-    /// Number of samples disturbed by other processes.
     pub disturbed: usize,
     /// Number of samples with the right result.
     pub samples: usize,
@@ -58,7 +55,6 @@ pub struct Ranking {
     /// cache; the fastest first. They do more work, so they are not compared with the other rows.
     pub apart: Vec<Row>,
     pub unranked: Vec<Unranked>,
-    /// The answers to the pairs of the session.
     pub pairs: Vec<PairAnswer>,
     /// The cell that ran twice, usually the base, against itself.
     pub noise: Option<Ratios>,
@@ -71,13 +67,11 @@ pub struct Ranking {
 }
 
 impl Ranking {
-    /// Returns whether its wall times may be compared.
     pub(crate) fn has_wall_times(&self) -> bool {
         self.by != Metric::Processor && self.uncompared.is_none()
     }
 }
 
-/// A cell that is not ranked, and why.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Unranked {
     pub cell: String,
@@ -103,7 +97,6 @@ fn rank_one(data: &SessionData, dataset: usize, cache_state: usize) -> Ranking {
     rank_by(data, dataset, cache_state, by)
 }
 
-/// Returns the metric of a quiet machine.
 fn wall_metric(spec: &SessionSpec) -> Metric {
     if spec.whole_processes { Metric::Process } else { Metric::Time }
 }
@@ -244,7 +237,6 @@ impl<'d> Pass<'d> {
         rounds
     }
 
-    /// Compares the cell that ran twice with itself.
     fn measure_noise(&self, rounds: &Rounds<'_>, ranking: &mut Ranking) {
         let spec = &self.data.spec;
         ranking.noise = rounds.ratios(spec.repeated(), &spec.second_base);
@@ -290,7 +282,6 @@ impl<'d> Pass<'d> {
         row.ns_per_byte = bytes.map(|bytes| row.time.median / bytes as f64);
     }
 
-    /// Compares a row with its floors and with the base.
     fn compare(&self, row: &mut Row, rounds: &Rounds<'_>) {
         let (spec, cell) = (&self.data.spec, &row.cell);
         let floor = spec.floor_of(cell, self.state);
@@ -319,7 +310,6 @@ impl<'d> Pass<'d> {
         ranking.best = best_group(&methods, |base, other| rounds.ratios(base, other));
     }
 
-    /// Answers the pairs, and judges all ratios together.
     fn judge(&self, rounds: &Rounds<'_>, ranking: &mut Ranking) {
         let spec = &self.data.spec;
         let runs_here = |pair: &&Pair| {
@@ -359,7 +349,6 @@ fn disturbances(samples: &[&Sample], cache_state: usize) -> (usize, usize) {
     (disturbed.count(), right.count())
 }
 
-/// Compares sorted rows with the slowest.
 fn speed_ups(rows: &mut [Row]) {
     let slowest = rows.last().map_or(1.0, |row| row.time.median);
     for row in rows {

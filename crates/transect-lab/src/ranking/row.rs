@@ -10,7 +10,6 @@ use crate::ranking::runs::{Run, Runs, TimedSample, timed_sample};
 use crate::spec::Cell;
 use transect_stats::{Judgement, Ratios, Summary};
 
-/// One cell of a ranking.
 #[derive(Debug, Default, Serialize)]
 pub struct Row {
     pub cell: Cell,
@@ -37,14 +36,12 @@ pub struct Row {
     pub cores: Option<f64>,
     /// Median peak memory of its process, in bytes; `None` if the system does not report it.
     pub peak_memory: Option<f64>,
-    /// Median number of page faults, minor and major.
     pub faults: Option<f64>,
     /// Median number of context switches, voluntary and involuntary.
     pub switches: Option<f64>,
     /// Median number of output bytes not yet on the device when it ends. A method that leaves less did
     /// more work.
     pub unwritten: Option<f64>,
-    /// Median number of bytes that devices read for it.
     pub device_read: Option<f64>,
     /// Median number of bytes it gave devices to write, at once or later.
     pub device_written: Option<f64>,
@@ -64,7 +61,6 @@ pub struct Row {
     /// has to be faster than both floors, as starting threads may not pay on a small tree. Always false
     /// in cold state: the method may have more threads waiting for the device than the floor.
     pub below_the_floor: bool,
-    /// System calls of its walk, if they were counted.
     pub accesses: Option<Accesses>,
     /// Median time of its process with no work, in nanoseconds, if it has no clock of its own. Its times
     /// include it.
@@ -76,9 +72,7 @@ pub struct Row {
     /// The sample that these calls belong to; `None` if they were timed in a run of its own.
     #[serde(skip)]
     pub timed_sample: Option<TimedSample>,
-    /// Ratio to the base.
     pub to_base: Option<Ratios>,
-    /// The verdict on that ratio.
     pub judgement: Option<Judgement>,
 }
 
@@ -119,7 +113,6 @@ impl Row {
         })
     }
 
-    /// Returns the median CPU time of its process, in nanoseconds.
     pub fn cpu_ns(&self) -> f64 {
         self.user_ns + self.system_ns
     }

@@ -12,10 +12,8 @@ use crate::ranking::run_cpu::{StartUp, cpu_of_one_run, one_of_runs};
 use crate::spec::{Cell, SessionSpec};
 use transect_stats::Summary;
 
-/// Bytes of a memory page.
 const PAGE: u64 = 4096;
 
-/// The run of a cell in one round.
 #[derive(Clone, Copy)]
 pub(super) struct Run {
     /// By the metric of the ranking, in nanoseconds.
@@ -33,7 +31,6 @@ pub(super) struct Run {
     pub(super) is_proved: Option<bool>,
 }
 
-/// The runs of a cell, by round.
 pub(super) type Runs = BTreeMap<usize, Run>;
 
 /// A sample whose calls were timed.
@@ -66,7 +63,6 @@ pub(super) struct Ran<'d> {
 }
 
 impl Ran<'_> {
-    /// Returns the median cost of its processes; `None` if it is unknown.
     fn cost(&self, of: fn(&Usage) -> Option<f64>, start: Option<Summary>) -> Option<Cost> {
         let costs: Option<Vec<f64>> = self.runs.values().map(|run| of(&run.usage)).collect();
         Some(Cost { process: Summary::of(&costs?)?.median, start: start?, runs: 1 })
@@ -82,7 +78,6 @@ impl Ran<'_> {
         Some(Cost { runs, ..cost })
     }
 
-    /// Returns why its own clock is implausible, if it is.
     pub(super) fn objection(&self, spec: &SessionSpec) -> Option<String> {
         // Their time is not one that they report.
         if spec.is_own(self.cell) || self.cell.is_process() || spec.whole_processes {

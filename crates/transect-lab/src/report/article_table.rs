@@ -11,25 +11,21 @@ use transect_stats::samples::sorted;
 use transect_text::style::Style;
 use transect_text::table::Table;
 
-/// Unit of the numbers in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// A time, in nanoseconds.
     Nanoseconds,
     Times,
     /// A share, from 0 to 1.
     Share,
 }
 
-/// A column of an article's table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ArticleColumn {
     pub name: String,
     pub unit: Unit,
 }
 
-/// The numbers of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ArticleRow {
     pub cell: String,
@@ -37,7 +33,6 @@ pub struct ArticleRow {
     pub values: Vec<f64>,
 }
 
-/// A ranking as an article would print it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ArticleTable {
     #[serde(rename = "place")]
@@ -48,11 +43,9 @@ pub struct ArticleTable {
     pub protocol: &'static str,
     pub about: &'static str,
     pub columns: Vec<ArticleColumn>,
-    /// The rows, in the order of the ranking.
     pub rows: Vec<ArticleRow>,
 }
 
-/// Computes the numbers of a cell.
 type Reduce = fn(&Row) -> Vec<f64>;
 
 impl ArticleTable {
@@ -121,7 +114,6 @@ impl ArticleTable {
         Some(Self { dataset, cache_state, protocol, about, columns, rows })
     }
 
-    /// Returns the table in a form of the report.
     pub(super) fn in_form(&self, form: Form) -> Table {
         let title = |column: &ArticleColumn| match (form, column.unit) {
             (Form::Terminal, _) | (_, Unit::Times | Unit::Share) => form.name(&column.name),

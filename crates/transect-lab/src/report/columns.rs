@@ -12,10 +12,8 @@ use super::value::{Form, Value};
 use crate::ranking::Row;
 use crate::spec::{SessionSpec, Spec};
 
-/// Returns whether a form shows a column in a session.
 type Shown = fn(Form, &SessionSpec) -> bool;
 
-/// A column of the ranking.
 pub(super) struct Column {
     /// The titles on a terminal and in Markdown. `{item}` is what system calls are counted per.
     titles: [&'static str; 2],
@@ -57,7 +55,6 @@ const fn number(
 }
 
 impl Column {
-    /// Sets the title in Markdown.
     const fn long(self, title: &'static str) -> Self {
         Self { titles: [self.titles[0], title], ..self }
     }

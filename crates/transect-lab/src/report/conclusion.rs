@@ -19,23 +19,18 @@ const MAX_HARNESS_SHARE: f64 = 0.01;
 /// Longest list of names in a headline.
 const MAX_NAMES: usize = 4;
 
-/// A ranking in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Conclusion {
     /// The fastest methods, and how many differ from the base.
     pub sentence: String,
-    /// The base against itself.
     pub noise: String,
-    /// The answers to the pairs of the session, one line each.
     pub answers: Vec<String>,
     /// Reasons not to trust the ranking, or a part of it.
     pub alarms: Vec<String>,
-    /// Limitations.
     pub notes: Vec<String>,
 }
 
 impl Conclusion {
-    /// Puts a ranking into words.
     pub(super) fn of(data: &SessionData, ranking: &Ranking) -> Self {
         let spec = &data.spec;
         Self {

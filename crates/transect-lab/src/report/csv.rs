@@ -10,7 +10,6 @@ use crate::ranking::{Ranking, Row};
 use crate::spec::{Cell, SessionSpec};
 use transect_stats::Judgement;
 
-/// A cell in a ranking.
 struct Line<'r> {
     spec: &'r SessionSpec,
     ranking: &'r Ranking,
@@ -52,7 +51,6 @@ impl<'r> Line<'r> {
 /// Returns the field of a column; `None` if the value is unknown.
 type Field = fn(&Line<'_>) -> Option<String>;
 
-/// Names and fields of the columns.
 const COLUMNS: &[(&str, Field)] = &[
     ("place", |it| Some(it.spec.datasets[it.ranking.dataset].name.clone())),
     ("entries", |it| Some(it.spec.datasets[it.ranking.dataset].entries().to_string())),
@@ -134,7 +132,6 @@ fn exact(number: f64) -> Option<String> {
     Some(format!("{number:.4}"))
 }
 
-/// Returns the header line, without its line end.
 pub fn header() -> String {
     COLUMNS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(",")
 }

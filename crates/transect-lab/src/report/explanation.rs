@@ -17,14 +17,11 @@ pub struct ExplanationReport<'e> {
     pub schema: &'static str,
     /// One for each dataset and cache state.
     pub explained: &'e [Explanation],
-    /// The profile that was written, if one was.
     pub stored: Option<&'e Path>,
 }
 
-/// The schema of [`ExplanationReport`].
 pub const SCHEMA: &str = "transect.lab.explanation/1";
 
-/// Writes an explanation as text on a terminal.
 pub fn write(out: &mut impl Write, explained: &Explanation) -> std::io::Result<()> {
     let name = quote::for_terminal(explained.name.as_ref());
     writeln!(out, "{BOLD}{name}{BOLD:#}, {}", explained.conditions)?;
@@ -55,7 +52,6 @@ fn write_fastest(out: &mut impl Write, fastest: &FastestMethod) -> std::io::Resu
     writeln!(out, "  {DIM}{}{DIM:#}", counters(fastest).join(", "))
 }
 
-/// Returns the known counters of the kernel as text.
 fn counters(fastest: &FastestMethod) -> Vec<String> {
     let length = |number: Option<f64>, what: &str| {
         number.map(|number| format!("{} {what}", bytes(number as u64)))

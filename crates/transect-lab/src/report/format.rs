@@ -38,12 +38,10 @@ pub(super) fn milliseconds(nanoseconds: f64) -> String {
     format!("{:.3}", nanoseconds / 1e6)
 }
 
-/// Formats nanoseconds with a unit.
 pub(super) fn time(nanoseconds: f64) -> String {
     duration(Duration::from_nanos(nanoseconds as u64))
 }
 
-/// Formats a share from 0 to 1 as a percentage.
 pub(super) fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }

@@ -30,25 +30,20 @@ use crate::harness::log::{Ended, SessionData};
 use crate::ranking::{Ranking, rank};
 use crate::spec::SessionSpec;
 
-/// Schema of the JSON object.
 pub const SCHEMA: &str = "transect.lab.report/1";
 
 /// The heading of a listing, of whose machine nothing is known.
 const LISTING: &str = "others' numbers: runs in a row, caches not proved, nothing synced; cells are compared as a \
                        whole, by rank sums";
 
-/// The report of a session.
 #[derive(Debug, Serialize)]
 pub struct Report<'s> {
     pub schema: &'static str,
-    /// What was measured, and how.
     pub session: &'s SessionSpec,
     /// Number of rounds and why they ended, if the number was not fixed.
     pub ended: Option<Ended>,
     pub samples: usize,
-    /// One ranking for each dataset and cache state.
     pub rankings: Vec<Ranking>,
-    /// The rankings in one look, one overview each.
     pub overviews: Vec<Overview>,
     /// The rankings in words, one conclusion each.
     #[serde(rename = "findings")]
@@ -61,7 +56,6 @@ pub struct Report<'s> {
 }
 
 impl<'s> Report<'s> {
-    /// Ranks a session and builds its report.
     pub fn of(data: &'s SessionData) -> Self {
         let session = &data.spec;
         let rankings = rank(data);

@@ -8,13 +8,11 @@ use crate::ranking::{Metric, Ranking, Row};
 use crate::spec::{SessionSpec, Spec};
 use transect_stats::Verdict;
 
-/// The most bars of an overview.
 pub(super) const MAX_BARS: usize = 10;
 
 /// The most programs among the bars of a walk: the others show languages.
 const MAX_PROGRAMS: usize = 5;
 
-/// The most comparisons of a sentence.
 const MAX_COMPARISONS: usize = 4;
 
 /// Well-known programs, the best known first.
@@ -24,7 +22,6 @@ const PROGRAMS: [&str; 12] =
 /// Languages, those most used for such work first.
 const LANGUAGES: [&str; 8] = ["Python", "C", "Java", "Go", "JavaScript", "C#", "C++", "Groovy"];
 
-/// A ranking in one look.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Overview {
     /// The base against the floor and the best-known others, or why nothing can be said.
@@ -35,13 +32,11 @@ pub struct Overview {
     pub explained: Vec<String>,
 }
 
-/// A method of an overview.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bar {
     pub cell: String,
     /// Its usual name: a program, or a language.
     pub label: String,
-    /// Its median, in nanoseconds.
     pub median_ns: f64,
     /// Its ratio to the base; `None` for the base.
     pub to_base: Option<f64>,
@@ -82,7 +77,6 @@ impl Overview {
     }
 }
 
-/// Returns why nothing can be said, if so.
 fn refusal(spec: &SessionSpec, ranking: &Ranking) -> Option<String> {
     if let Some(reason) = &ranking.uncompared {
         return Some(format!("Nothing is compared: {reason}."));
@@ -206,7 +200,6 @@ fn times(ratio: f64) -> String {
     if ratio < 9.95 { format!("{ratio:.1}") } else { format!("{ratio:.0}") }
 }
 
-/// Returns a line about the floor and one about the base.
 fn explained(spec: &SessionSpec, base: &Row, floor: Option<&Row>) -> Vec<String> {
     let name = &base.cell.name;
     let base = match label(spec, base) {

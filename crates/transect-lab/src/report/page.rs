@@ -14,7 +14,6 @@ use transect_web::page::{Nonce, escape_html};
 
 use crate::report::{Report, csv, text};
 
-/// The data of the scripts.
 #[derive(Serialize)]
 struct Data<'r> {
     report: &'r Report<'r>,

@@ -11,7 +11,6 @@ use crate::published::reference::ReferenceRow;
 use crate::published::tables;
 use crate::spec::SessionSpec;
 
-/// The text above every published table.
 pub const DISCLAIMER: &str = "Numbers as the article printed them, measured on another machine, system and \
                          tree. They are shown for comparison only, and never ranked with ours.";
 
@@ -59,7 +58,6 @@ const COLUMNS: [Column; 7] = [
 ];
 
 impl PublishedTable {
-    /// Returns the table in a form of the report.
     pub(super) fn in_form(&self, form: Form) -> Table {
         let columns = || COLUMNS.iter().filter(|column| column.2.is_none_or(|only| only == form));
         let cells = |row: &&ReferenceRow| {

@@ -203,7 +203,6 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes what a ranking says, in words.
     fn words(&mut self, overview: &Overview, conclusion: &Conclusion) -> Result<()> {
         if !overview.bars.is_empty() {
             self.sentence(BOLD, &overview.sentence)?;
@@ -242,7 +241,6 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the length of the longest run of a character.
 fn longest_run(text: &str, of: char) -> usize {
     text.split(|character| character != of).map(str::len).max().unwrap_or(0)
 }

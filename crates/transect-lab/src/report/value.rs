@@ -39,7 +39,6 @@ fn markdown_escaped(text: &str) -> String {
     escaped
 }
 
-/// The value of a column in a row.
 pub(super) enum Value {
     /// Unknown, or not applicable.
     Empty,
@@ -53,14 +52,12 @@ pub(super) enum Value {
     Number(f64),
     /// A whole number with separators of thousands.
     Count(u64),
-    /// A length in bytes.
     Bytes(f64),
     /// A length in bytes; on a terminal, the title has the unit.
     ShortBytes(f64),
 }
 
 impl Value {
-    /// Returns a value that may be unknown.
     pub(super) fn known<T>(value: Option<T>, of: fn(T) -> Self) -> Self {
         value.map_or(Self::Empty, of)
     }

@@ -27,7 +27,6 @@ impl Writer<'_> {
         if self.form == Form::Terminal { writeln!(self.out) } else { Ok(()) }
     }
 
-    /// Writes a heading: a title, and a text beside it.
     pub(super) fn heading(&mut self, level: usize, title: &str, beside: &str) -> Result<()> {
         let [title, beside] = [title, beside].map(|text| self.form.name(text));
         match self.form {
@@ -53,7 +52,6 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes a list.
     pub(super) fn items(
         &mut self,
         style: Style,
@@ -106,7 +104,6 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the columns that fit into the width.
 pub(super) fn fitting_columns<'c>(
     table: &dyn Fn(&[&Column]) -> Table,
     of: &[&'c Column],

@@ -12,13 +12,10 @@ use transect_sys::private_dir::{self, OtherUsers};
 use crate::harness::launch::{self, can_start};
 use crate::spec::CodeLength;
 
-/// File name of a contender's manifest.
 const MANIFEST: &str = "contender.toml";
 
-/// File name of a script that builds a contender.
 const BUILD_SCRIPT: &str = "build.sh";
 
-/// A contender, read from its manifest.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contender {
@@ -31,19 +28,16 @@ pub struct Contender {
     /// Programs needed to build and run it.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// The command that installs them.
     pub install: String,
     /// The only systems that have what it uses; without it, all.
     #[serde(default)]
     only: Option<SystemFamily>,
-    /// Environment variables of its processes.
     #[serde(default)]
     environment: BTreeMap<String, String>,
     /// How it is built and run on Windows, by toolchain: the first that is installed. Without one, as on other
     /// systems.
     #[serde(default)]
     windows: Vec<Toolchain>,
-    /// What to install on Windows.
     #[serde(default)]
     install_windows: Option<String>,
     /// Build commands; `{out}` is the output directory.
@@ -73,7 +67,6 @@ pub struct Contender {
     elsewhere: Option<String>,
 }
 
-/// A family of systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum SystemFamily {
@@ -95,7 +88,6 @@ struct Toolchain {
     check: Option<Vec<String>>,
 }
 
-/// The task of a contender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Task {
@@ -108,7 +100,6 @@ pub enum Task {
     Attributes,
 }
 
-/// A method of a contender.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContenderMethod {
@@ -128,10 +119,8 @@ pub struct ContenderMethod {
     /// The kinds of transform, or attribute tasks, that it supports.
     #[serde(default = "default_kinds")]
     pub kinds: Vec<String>,
-    /// Whether it accepts a block size.
     #[serde(default = "default_true")]
     pub block: bool,
-    /// Whether it supports the sequential-access hint.
     #[serde(default)]
     pub hint: bool,
     /// The transform floors of which it has to be slower than at least one.
@@ -220,7 +209,6 @@ impl Contender {
         self.check = check.map(words).or_else(|| self.check.clone()).filter(|it| !it.is_empty());
     }
 
-    /// Returns whether this system has what it uses.
     pub fn is_of_this_system(&self) -> bool {
         self.elsewhere.is_none()
     }
@@ -270,7 +258,6 @@ impl Contender {
         }
     }
 
-    /// Returns the command of one of its walking methods.
     pub fn command(&self, out: &Path, method: &str, root: &Path, runs: usize) -> Command {
         let runs = runs.to_string();
         self.command_with(out, method, &[("root", root), ("runs", runs.as_ref())])
@@ -317,12 +304,10 @@ impl Contender {
         length
     }
 
-    /// Returns the paths of its sources outside of its directory.
     fn other_sources(&self) -> impl Iterator<Item = PathBuf> {
         self.sources.iter().map(|path| self.folder.join(path))
     }
 
-    /// Returns a hash of its sources and manifest.
     fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.other_sources().for_each(|path| read_regular(&path).ok().hash(&mut hasher));

@@ -16,7 +16,6 @@ const OF_A_SHELL: &[&str] = &[">", ">>", "<", "|", "||", "&", "&&", ";", "2>"];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct External {
     pub name: String,
-    /// The program and its arguments.
     pub words: Vec<String>,
 }
 

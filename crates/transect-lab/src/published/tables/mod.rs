@@ -37,7 +37,6 @@ pub fn article(source: &str) -> &'static str {
     article.map_or("", |article| &article.subject)
 }
 
-/// An article and its published numbers.
 struct Article {
     /// `S0` to `S4`.
     source: String,

@@ -12,7 +12,6 @@ use super::reported::{CountRule, ReportedCounts};
 use super::spec::PEERS;
 use crate::harness::inventory::Inventory;
 
-/// The counts in an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
     format: OutputFormat,

@@ -10,7 +10,6 @@ use serde::Deserialize;
 
 use super::reported::ReportedCounts;
 
-/// Format of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputFormat {
@@ -28,7 +27,6 @@ pub enum OutputFormat {
     Totals,
 }
 
-/// The error message for an output of an unknown format.
 const NO_PROOF: &str = "nothing that proves its work: the object of `transect scan --json`, a sum of lengths, entries as \
      `find -printf '%y %s\\n'` prints them, or names that end with NUL";
 
@@ -192,7 +190,6 @@ fn nul_names(output: impl Read) -> Result<ReportedCounts, String> {
     Ok(ReportedCounts::files(files))
 }
 
-/// An object of the export of `ncdu`.
 #[derive(Deserialize)]
 struct NcduObject {
     /// Left out if it is zero.

@@ -20,18 +20,15 @@ pub struct ReportedCounts {
 }
 
 impl ReportedCounts {
-    /// Returns the counts of files, directories and others, and a sum of lengths.
     pub(super) fn all(counts: [u64; 4]) -> Self {
         let [files, directories, others, bytes] = counts.map(Some);
         Self { files, directories, others, bytes }
     }
 
-    /// Returns counts with nothing but a sum of lengths.
     pub(super) fn bytes(bytes: u64) -> Self {
         Self { bytes: Some(bytes), ..Self::default() }
     }
 
-    /// Returns counts with nothing but regular files.
     pub(super) fn files(files: u64) -> Self {
         Self { files: Some(files), ..Self::default() }
     }
@@ -67,7 +64,6 @@ impl ReportedCounts {
     }
 }
 
-/// The counts that a peer reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CountRule {
@@ -89,7 +85,6 @@ pub(super) enum CountRule {
 }
 
 impl CountRule {
-    /// Returns the counts for a tree.
     pub(super) fn of(self, inventory: &Inventory) -> ReportedCounts {
         let Inventory { files, directories, symlinks, others, .. } = inventory;
         let once = files.distinct_bytes + symlinks.distinct_bytes + others.distinct_bytes;

@@ -17,7 +17,6 @@ use crate::harness::launch::{self, Failure, Usage, can_start, file_of_program};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Peer {
-    /// Its name, unique in the lab.
     pub name: String,
     /// Names of its program; the first installed one is used.
     pub programs: Vec<String>,
@@ -28,7 +27,6 @@ pub struct Peer {
     pub parallel: bool,
     /// The command that installs it on Debian.
     pub install: String,
-    /// One-line description of the command.
     pub about: String,
     /// Arguments; [`ROOT`] is a placeholder for the root.
     pub(super) arguments: Vec<String>,
@@ -148,7 +146,6 @@ impl Peer {
         claimed.matches_one_of(&count_rules)
     }
 
-    /// Returns the name of its program, if it is installed.
     pub(crate) fn program(&self) -> Option<&str> {
         self.programs.iter().map(String::as_str).find(|program| can_start(program))
     }
