@@ -1,6 +1,7 @@
 //! The contenders that ship with the program: their sources are unpacked into the cache to be built.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use transect_sys::private_dir::{self, OtherUsers};
@@ -57,36 +58,42 @@ const SOURCES: &[(&str, &str)] = sources![
     "test-double/walk.py",
 ];
 
-/// Unpacks the sources below `cache`, unless the same version is there, and returns their directory. `cache`
-/// has to be a private directory, as the sources are built and run; it is created if missing.
+/// Unpacks the sources below `cache`, unless the same version is there, and returns their directory.
 ///
 /// # Errors
 /// `cache` is not private, or a system call fails.
 pub fn unpack(cache: &Path) -> std::io::Result<PathBuf> {
-    private_dir::create_all(cache, OtherUsers::ReadOnly)?;
     let mut hasher = DefaultHasher::new();
     SOURCES.hash(&mut hasher);
-    let folder = cache.join(format!("sources-{:016x}", hasher.finish()));
-    if folder.is_dir() {
-        return Ok(folder);
+    directory_in(cache, &format!("sources-{:016x}", hasher.finish()), |new| {
+        SOURCES.iter().try_for_each(|(path, content)| {
+            let file = new.join(path);
+            std::fs::create_dir_all(file.parent().unwrap_or(new))?;
+            std::fs::write(file, content)
+        })
+    })
+}
+
+/// Returns a directory below `cache`, which `fill` fills if it does not exist: it has its name when it is complete.
+/// `cache` has to be a private directory, as programs run from there; it is created if missing.
+pub(super) fn directory_in(
+    cache: &Path,
+    name: &str,
+    fill: impl FnOnce(&Path) -> io::Result<()>,
+) -> io::Result<PathBuf> {
+    private_dir::create_all(cache, OtherUsers::ReadOnly)?;
+    let complete = cache.join(name);
+    if complete.is_dir() {
+        return Ok(complete);
     }
-    // Renamed to its final name when it is complete.
-    let new = cache.join(format!("sources-{}.new", std::process::id()));
-    let written = SOURCES.iter().try_for_each(|(path, content)| {
-        let file = new.join(path);
-        std::fs::create_dir_all(file.parent().unwrap_or(&new))?;
-        std::fs::write(file, content)
-    });
-    match written.and_then(|()| std::fs::rename(&new, &folder)) {
-        Err(_) if folder.is_dir() => {} // another process was faster
-        Err(error) => {
-            let _ = std::fs::remove_dir_all(&new);
-            return Err(error);
-        }
-        Ok(()) => return Ok(folder),
+    let new = cache.join(format!("{name}.{}.new", std::process::id()));
+    let filled = std::fs::create_dir_all(&new).and_then(|()| fill(&new));
+    if let Err(error) = filled.and_then(|()| std::fs::rename(&new, &complete)) {
+        let _ = std::fs::remove_dir_all(&new);
+        // Another process may have been faster.
+        return if complete.is_dir() { Ok(complete) } else { Err(error) };
     }
-    let _ = std::fs::remove_dir_all(&new);
-    Ok(folder)
+    Ok(complete)
 }
 
 #[cfg(test)]

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::Deserialize;
 use transect_sys::input::{read_regular, read_regular_text};
-use transect_sys::private_dir::{self, OtherUsers};
 
 use crate::harness::launch::{self, can_start};
+use crate::rivals::builtin::directory_in;
 use crate::spec::CodeLength;
 
 const MANIFEST: &str = "contender.toml";
@@ -225,37 +226,23 @@ impl Contender {
         (!missing.is_empty()).then(|| format!("needs {needs}{or}: {}", self.install))
     }
 
-    /// Builds it below `cache`, unless the same sources were built there before, and returns the output
-    /// directory. `cache` has to be a private directory, as the program runs from there; it is created if
-    /// missing.
+    /// Builds it below `cache`, a private directory, unless the same sources were built there before, and returns the
+    /// output directory.
     ///
     /// # Errors
     /// `cache` is not private, a build command fails, or a system call fails.
     pub fn build(&self, cache: &Path) -> Result<PathBuf, String> {
-        let system = |error: std::io::Error| transect::reason(&error);
-        private_dir::create_all(cache, OtherUsers::ReadOnly).map_err(system)?;
-        let out = cache.join(format!("{}-{:016x}", self.name, self.fingerprint()));
-        if out.is_dir() {
-            return Ok(out);
-        }
-        // Renamed to its final name when it is complete.
-        let new = cache.join(format!("{}-{}.new", self.name, std::process::id()));
-        std::fs::create_dir_all(&new).map_err(system)?;
-        let built = self.build.iter().try_for_each(|step| {
-            let mut words = step.iter().map(|word| expand(word, &[("out", &new)]));
-            let mut command = Command::new(words.next().ok_or("an empty step")?);
-            command.args(words).current_dir(&self.folder).envs(&self.environment);
-            launch::succeeds(command)
+        let name = format!("{}-{:016x}", self.name, self.fingerprint());
+        let built = directory_in(cache, &name, |new| {
+            self.build.iter().try_for_each(|step| {
+                let mut words = step.iter().map(|word| expand(word, &[("out", new)]));
+                let program = words.next().ok_or_else(|| io::Error::other("an empty step"))?;
+                let mut command = Command::new(program);
+                command.args(words).current_dir(&self.folder).envs(&self.environment);
+                launch::succeeds(command).map_err(io::Error::other)
+            })
         });
-        if let Err(reason) = built {
-            let _ = std::fs::remove_dir_all(&new);
-            return Err(reason);
-        }
-        match std::fs::rename(&new, &out) {
-            Err(_) if out.is_dir() => Ok(out), // another process was faster
-            Err(error) => Err(system(error)),
-            Ok(()) => Ok(out),
-        }
+        built.map_err(|error| transect::reason(&error))
     }
 
     pub fn command(&self, out: &Path, method: &str, root: &Path, runs: usize) -> Command {
