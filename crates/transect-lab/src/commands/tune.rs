@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Serialize;
+use transect::internal::WalkSettings;
 use transect_lab::harness::environment::{Environment, FileSystem};
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::possible_states::{DropScope, PossibleStates};
-use transect_lab::report::tuning;
+use transect_lab::report::explanation::write_stored;
 use transect_lab::tune::{TuneProgress, TuneRequest, TuneResult, tune};
 use transect_program::profile::{Profile, ProfileStore, write_evidence};
 use transect_sys::private_dir::PrivateTempDir;
 use transect_text::settings;
+use transect_text::style::BOLD;
 
 use super::error::{cannot, lab, own_program};
 use super::request;
@@ -162,7 +164,42 @@ fn show(
         output::write_json(&mut text, &Stored { profile, stored })?;
     } else {
         write_evidence(&mut text, &profile.evidence)?;
-        tuning::write_result(&mut text, &profile.settings, stored, busy)?;
+        write_result(&mut text, &profile.settings, stored, busy)?;
     }
     Ok(output::print(text)?)
+}
+
+/// Writes the settings that won, and where they were stored. `busy` is
+/// [`TuneResult::busy`].
+fn write_result(
+    out: &mut impl Write,
+    settings: &WalkSettings,
+    stored: Option<&Path>,
+    busy: bool,
+) -> std::io::Result<()> {
+    if busy {
+        writeln!(
+            out,
+            "\nUndecided: this machine was too busy to compare wall times, and CPU times say nothing \
+             about speed."
+        )?;
+    } else if settings.is_default() {
+        writeln!(out, "\nNo setting is significantly faster than the defaults, which stay.")?;
+    } else {
+        writeln!(out, "\n{BOLD}{}{BOLD:#}", settings::describe(settings))?;
+    }
+    write_stored(out, stored, "not stored")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn result_of_busy_machine_is_undecided() {
+        let mut text = Vec::new();
+        write_result(&mut text, &WalkSettings::default(), None, true).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.contains("too busy to compare wall times") && text.contains("not stored"));
+    }
 }

@@ -1,8 +1,8 @@
 //! Reports: what the lab prints.
 //!
 //! [`Report`] holds everything about a session. `--json` prints it as it is; [`text`], [`csv`]
-//! and [`page`] render it. The other modules render what `compare`, `explain`
-//! and `tune` print.
+//! and [`page`] render it. The other modules render what `compare` and `explain`
+//! print.
 
 mod article_table;
 mod columns;
@@ -15,7 +15,6 @@ mod overview;
 pub mod page;
 mod published_tables;
 pub mod text;
-pub mod tuning;
 mod value;
 mod writer;
 
