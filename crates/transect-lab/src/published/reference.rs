@@ -84,6 +84,9 @@ impl PublishedValue {
 pub struct ReferenceRow {
     /// The article: `S0` to `S4`.
     pub source: String,
+    /// Its subject.
+    #[serde(skip)]
+    pub article: String,
     /// The method, as in the article's table.
     pub method: String,
     /// The rows of the seed contract it belongs to: method, traversal, protocol.

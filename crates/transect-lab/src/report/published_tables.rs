@@ -90,8 +90,7 @@ pub(super) fn of(spec: &SessionSpec) -> Vec<PublishedTable> {
         if let Some(table) = table {
             table.rows.push(row);
         } else {
-            let ReferenceRow { source, corpus, .. } = row;
-            let article = tables::article(source);
+            let ReferenceRow { source, article, corpus, .. } = row;
             selected.push(PublishedTable {
                 source,
                 article,

@@ -18,53 +18,34 @@ const FILES: [(&str, &str); 5] = [
     ("S4", include_str!("s4.toml")),
 ];
 
-static ARTICLES: LazyLock<Vec<Article>> = LazyLock::new(|| {
-    let read = |(source, text)| Article::read(source, text);
-    FILES.map(read).into_iter().collect::<Result<_, _>>().expect("BUG: the tables are correct")
-});
-
 /// Returns all published numbers, in the order of the articles and their tables.
 #[must_use]
 pub fn rows() -> &'static [ReferenceRow] {
-    static ROWS: LazyLock<Vec<ReferenceRow>> =
-        LazyLock::new(|| ARTICLES.iter().flat_map(|article| article.rows.clone()).collect());
+    static ROWS: LazyLock<Vec<ReferenceRow>> = LazyLock::new(|| {
+        let read = |(source, text)| read(source, text).expect("BUG: the tables are correct");
+        FILES.into_iter().flat_map(read).collect()
+    });
     &ROWS
 }
 
-#[must_use]
-pub fn article(source: &str) -> &'static str {
-    let article = ARTICLES.iter().find(|article| article.source == source);
-    article.map_or("", |article| &article.subject)
-}
-
-struct Article {
-    /// `S0` to `S4`.
-    source: String,
-    subject: String,
-    /// In the order of the tables, their rows and columns.
-    rows: Vec<ReferenceRow>,
-}
-
-impl Article {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// The text is not a file of tables, or a row has more or fewer numbers than its table has columns. The
-    /// message names the article and the line or method.
-    fn read(source: &str, text: &str) -> Result<Self, String> {
-        let file: File = toml::from_str(text)
-            .map_err(|error| format!("cannot read the tables of {source}: {error}"))?;
-        let mut rows = Vec::new();
-        for table in &file.tables {
-            for line in &table.rows {
-                let read = table.read(source, line).map_err(|reason| {
-                    format!("cannot read '{}' in the tables of {source}: {reason}", line.method)
-                })?;
-                rows.extend(read);
-            }
+/// Reads the file of an article, in the order of its tables, their rows and columns.
+///
+/// # Errors
+/// The text is not a file of tables, or a row has more or fewer numbers than its table has columns. The message names the
+/// article and the line or method.
+fn read(source: &str, text: &str) -> Result<Vec<ReferenceRow>, String> {
+    let file: File = toml::from_str(text)
+        .map_err(|error| format!("cannot read the tables of {source}: {error}"))?;
+    let mut rows = Vec::new();
+    for table in &file.tables {
+        for line in &table.rows {
+            let read = table.read(source, &file.article, line).map_err(|reason| {
+                format!("cannot read '{}' in the tables of {source}: {reason}", line.method)
+            })?;
+            rows.extend(read);
         }
-        Ok(Self { source: source.to_owned(), subject: file.article, rows })
     }
+    Ok(rows)
 }
 
 #[derive(Deserialize)]
@@ -132,7 +113,7 @@ struct Line {
 
 impl Table {
     /// Returns the numbers of a row, without those that the article does not print.
-    fn read(&self, source: &str, line: &Line) -> Result<Vec<ReferenceRow>, String> {
+    fn read(&self, source: &str, article: &str, line: &Line) -> Result<Vec<ReferenceRow>, String> {
         let per_column = if matches!(self.value, ValueKind::Statistics) { 4 } else { 1 };
         expect_count("times", per_column * self.columns.len(), line.times.len())?;
         if let Some(speedups) = &line.speedups {
@@ -144,6 +125,7 @@ impl Table {
             let notes = [&column.note, &line.note, &self.note];
             ReferenceRow {
                 source: source.to_owned(),
+                article: article.to_owned(),
                 method: line.method.clone(),
                 contract: line.contract.clone(),
                 corpus: column.tree.clone(),

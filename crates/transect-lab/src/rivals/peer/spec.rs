@@ -1,5 +1,6 @@
 //! The peers: their programs, their command lines, and how their counts are defined.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -43,12 +44,9 @@ const NONEXISTENT: &str = "/nonexistent";
 
 /// The list of peers: `peers.toml`.
 pub static PEERS: LazyLock<Vec<Peer>> = LazyLock::new(|| {
-    #[derive(Deserialize)]
-    struct File {
-        peer: Vec<Peer>,
-    }
-    let file: File = toml::from_str(include_str!("peers.toml")).expect("BUG: the list is correct");
-    file.peer
+    let file: BTreeMap<String, Vec<Peer>> =
+        toml::from_str(include_str!("peers.toml")).expect("BUG: the list is correct");
+    file.into_values().flatten().collect()
 });
 
 impl Peer {
