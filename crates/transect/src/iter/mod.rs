@@ -121,7 +121,6 @@ pub struct Walk<R: Reader = AnyReader> {
     threads_after: Duration,
 }
 
-#[expect(clippy::large_enum_variant, reason = "one for each walk")]
 enum State<R: Reader> {
     /// The walk has not begun.
     New { plan: ScanPlan, make_reader: MakeReader<R> },
