@@ -107,7 +107,11 @@ fn duplicates_action_without_rule_or_terminal_refused() {
     tree(&env);
     for action in ["--remove", "--link", "--clone"] {
         let output = env.transect(["duplicates", action, "--yes", "tree"]).exits(2);
-        assert!(output.stderr_text().contains("use --keep RULE or --prefer PATH"));
+        assert!(
+            output
+                .stderr_text()
+                .contains("which file of each group stays: --keep RULE or --prefer PATH")
+        );
         let output = env.transect(["duplicates", action, "--keep", "first", "tree"]).exits(2);
         assert!(output.stderr_text().contains("use --yes"), "{}", output.text());
     }

@@ -11,7 +11,7 @@ use crate::harness::TestEnv;
 use crate::help::listed;
 
 /// Beginnings of examples that are only parsed, and the reason.
-const PARSED_ONLY: [(&str, &str); 23] = [
+const PARSED_ONLY: [(&str, &str); 24] = [
     ("transect tui", "needs a terminal"),
     ("transect map ~", "serves until Ctrl-C"),
     ("transect map -x", "serves until Ctrl-C"),
@@ -24,6 +24,7 @@ const PARSED_ONLY: [(&str, &str); 23] = [
     ("transect lab run enumerate --resume", "needs an interrupted session"),
     ("transect lab run transform", "takes a minute"),
     ("transect lab run attributes", "takes a minute"),
+    ("transect diff --exit-code", "the snapshots differ, so it exits with 1"),
     ("transect lab compare --force", "the sessions were not measured alike"),
     ("transect lab tune", "takes a minute, and needs root for cold caches"),
     ("transect lab list", "prepares contenders, as tests of lab.rs do"),

@@ -50,8 +50,8 @@ fn part_found_on_path_but_not_in_the_current_directory() {
     part(&env, "relative");
     for path in ["", ".", "relative:.", "/usr/bin:/bin::relative"] {
         let refused = lab(&env, &program, path, &["list"]).exits(2);
-        let why = "transect: 'transect-lab' is neither beside this program nor on PATH; `cargo \
-                   install transect-lab` installs it\n";
+        let why = "transect: 'transect-lab' is neither beside this program nor on PATH; in a \
+                   checkout, `cargo build --release -p transect-lab` builds it\n";
         assert_eq!((refused.stdout_text(), refused.stderr_text()), (String::new(), why.to_owned()));
     }
     part(&env, "path");
