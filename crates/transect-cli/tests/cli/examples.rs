@@ -11,7 +11,7 @@ use crate::harness::TestEnv;
 use crate::help::listed;
 
 /// Beginnings of examples that are only parsed, and the reason.
-const PARSED_ONLY: [(&str, &str); 24] = [
+const PARSED_ONLY: [(&str, &str); 23] = [
     ("transect tui", "needs a terminal"),
     ("transect map ~", "serves until Ctrl-C"),
     ("transect map -x", "serves until Ctrl-C"),
@@ -32,7 +32,6 @@ const PARSED_ONLY: [(&str, &str); 24] = [
     ("transect changes --journal", "needs a volume of Windows; journal.rs makes one"),
     ("transect history --host", "needs the snapshots of another machine"),
     ("transect man | man", "needs the program man"),
-    ("transect man l", "needs the program man"),
     ("transect man c", "needs the program man"),
     ("transect lab man | man", "needs the program man"),
     ("transect lab man r", "needs the program man"),

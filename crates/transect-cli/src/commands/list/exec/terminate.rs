@@ -6,7 +6,7 @@ pub(super) use linux::Terminator;
 /// Elsewhere, commands receive Ctrl-C from the terminal.
 #[cfg(not(target_os = "linux"))]
 #[derive(Debug, Default)]
-pub(super) struct Terminator;
+pub(super) struct Terminator {}
 
 #[cfg(not(target_os = "linux"))]
 impl Terminator {
