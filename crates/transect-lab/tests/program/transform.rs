@@ -592,7 +592,7 @@ fn dry_run_prints_space_and_bytes_to_write() {
 
     let told = run(&env, &["--state", "warm", "--methods", "buffered", "--rounds", "2"]).exits(0);
     let told = told.stderr_text();
-    assert!(told.contains("7 cells in 2 rounds, judging by one of each kind"), "{told}");
+    assert!(told.contains("7 cells in 2 rounds, estimated from one run of each kind"), "{told}");
     assert_eq!(lines(&env).len(), 1 + 7 * 2, "the pilot run is not a sample");
     assert_eq!(left_over(&env), [""; 0]);
 }
