@@ -36,7 +36,7 @@ pub use handle_reader::{HandleReader, ListingHandle};
 pub use list::DirectoryCall;
 pub use path::ends_with_separator;
 pub use pipe::{Pipe, PipeListener};
-pub use sparse::{make_sparse, next_allocated_range, zero_range};
+pub use sparse::{make_sparse, next_allocated_range};
 pub use user::UserId;
 pub use watch::Watcher;
 

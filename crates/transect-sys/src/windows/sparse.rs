@@ -11,8 +11,7 @@ use std::ptr::{null, null_mut};
 use windows_sys::Win32::Foundation::ERROR_MORE_DATA;
 use windows_sys::Win32::System::IO::DeviceIoControl;
 use windows_sys::Win32::System::Ioctl::{
-    FILE_ALLOCATED_RANGE_BUFFER, FILE_ZERO_DATA_INFORMATION, FSCTL_QUERY_ALLOCATED_RANGES,
-    FSCTL_SET_SPARSE, FSCTL_SET_ZERO_DATA,
+    FILE_ALLOCATED_RANGE_BUFFER, FSCTL_QUERY_ALLOCATED_RANGES, FSCTL_SET_SPARSE,
 };
 
 use super::status::done;
@@ -62,22 +61,6 @@ pub fn next_allocated_range(file: &File, range: Range<u64>) -> io::Result<Option
     // The part may begin before the range, at a boundary of the file system's units.
     let start = start.max(range.start);
     Ok((start < end).then_some(start..end))
-}
-
-/// Writes zeros to a range. In a sparse file, whole units of the file system become holes. Does not
-/// change the length of the file.
-///
-/// # Errors
-/// Any error that the system reports, also if the file system does not support the call.
-pub fn zero_range(file: &File, range: Range<u64>) -> io::Result<()> {
-    let part = FILE_ZERO_DATA_INFORMATION {
-        FileOffset: offset(range.start)?,
-        BeyondFinalZero: offset(range.end)?,
-    };
-    let size = size_of::<FILE_ZERO_DATA_INFORMATION>();
-    // SAFETY: the call reads the structure, which is as long as we say, and returns no data.
-    unsafe { control(file, FSCTL_SET_ZERO_DATA, (&raw const part).cast(), size, null_mut(), 0) }
-        .map(drop)
 }
 
 fn offset(offset: u64) -> io::Result<i64> {
@@ -140,21 +123,17 @@ mod tests {
         file.seek_write(&full, 8 * UNIT).unwrap();
         file.seek_write(&full, 32 * UNIT).unwrap();
         let reported = next_allocated_range(&file, 0..64 * UNIT);
-        let made = zero_range(&file, 9 * UNIT..10 * UNIT);
         if has_unix_shell() {
-            // Wine 8 accepts and ignores the first call, and lacks the others.
-            for refused in [reported.map(drop), made] {
-                let code = refused.unwrap_err().raw_os_error();
-                assert_eq!(code, Some(ERROR_NOT_SUPPORTED as i32));
-            }
+            // Wine 8 accepts and ignores the first call, and lacks the other.
+            let code = reported.unwrap_err().raw_os_error();
+            assert_eq!(code, Some(ERROR_NOT_SUPPORTED as i32));
             return;
         }
         assert_eq!(reported.unwrap(), Some(8 * UNIT..12 * UNIT));
-        made.unwrap();
         for (asked, expected) in [
-            (0..64, Some(8..9)),
-            (8..64, Some(8..9)),
-            (9..64, Some(10..12)),
+            (0..64, Some(8..12)),
+            (8..64, Some(8..12)),
+            (9..64, Some(9..12)),
             (11..64, Some(11..12)),
             (11..12, Some(11..12)),
             (12..64, Some(32..36)),
@@ -165,10 +144,6 @@ mod tests {
             let next = next_allocated_range(&file, in_bytes(asked.clone())).unwrap();
             assert_eq!(next, expected.map(in_bytes), "{asked:?}");
         }
-        let mut bytes = vec![9; 4 * UNIT as usize];
-        file.seek_read(&mut bytes, 8 * UNIT).unwrap();
-        let zeros = UNIT as usize..2 * UNIT as usize;
-        assert!(bytes[zeros].iter().all(|&byte| byte == 0));
         assert_eq!(file.metadata().unwrap().len(), 64 * UNIT);
     }
 
@@ -176,7 +151,6 @@ mod tests {
     fn sparse_impossible_range_error() {
         let temp = TempDir::new();
         let file = File::create(temp.join("file")).unwrap();
-        assert!(zero_range(&file, 0..u64::MAX).is_err());
         assert!(next_allocated_range(&file, u64::MAX - 1..u64::MAX).is_err());
     }
 }
