@@ -254,6 +254,9 @@ class _Driver:
         #: Where late tasks run: these workers get nothing else until then.
         self.hung = {}
         self.threads = {}
+        # Asked once: each time, it is a question to the scheduler.
+        with _asking_scheduler():
+            self.dashboard = client.dashboard_link
 
     def run(self):
         try:
@@ -291,9 +294,7 @@ class _Driver:
     def show(self, finished=False):
         running = sum(not run.task.is_done for run in self.running.values())
         self.progress(
-            Progress(
-                self.rows, self.errors, self.done, running, len(self.waiting), self.client.dashboard_link, finished
-            )
+            Progress(self.rows, self.errors, self.done, running, len(self.waiting), self.dashboard, finished)
         )
 
     def submit(self):
