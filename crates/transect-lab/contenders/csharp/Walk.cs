@@ -3,12 +3,15 @@
 // The article let A17 and A18 enumerate "all directories" in one call. Such a call ends at the first directory
 // that is refused and follows links; so here each directory is enumerated by itself.
 //
+// Compiled with CHECK, it computes the digest of what it counted, too.
+//
 // The language is C# 5, which the compiler in every Windows understands.
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
 using System.IO;
 using System.Runtime.InteropServices;
+using System.Text;
 
 static class Walk
 {
@@ -17,6 +20,24 @@ static class Walk
     class Tally
     {
         public long Files, Directories, Bytes, Errors;
+        public ulong Digest;
+        public int RootLength;
+
+        // Adds the hash of an entry. Calls of it are left out unless CHECK is defined.
+        [Conditional("CHECK")]
+        void Note(string path, byte kind, long length)
+        {
+            var relative = path.Substring(Math.Min(RootLength, path.Length)).Replace(Path.DirectorySeparatorChar, '/');
+            var hashed = new List<byte>(Encoding.UTF8.GetBytes(relative.TrimStart('/')));
+            hashed.Add(0);
+            hashed.Add(kind);
+            for (var shift = 0; kind == (byte)'f' && shift < 64; shift += 8)
+                hashed.Add((byte)(length >> shift));
+            var hash = 0xcbf29ce484222325;
+            foreach (var octet in hashed)
+                hash = (hash ^ octet) * 0x100000001b3;
+            Digest += hash;
+        }
 
         // Sockets, pipes and devices are files to System.IO; on Mono they are told by no flag.
         public void File(FileInfo file)
@@ -24,6 +45,7 @@ static class Walk
             try {
                 Bytes += file.Length;
                 Files++;
+                Note(file.FullName, (byte)'f', file.Length);
             } catch (IOException) {
                 Errors++;
             } catch (UnauthorizedAccessException) {
@@ -31,9 +53,10 @@ static class Walk
             }
         }
 
-        public void Guard(Action read)
+        public void Guard(string directory, Action read)
         {
             Directories++;
+            Note(new DirectoryInfo(directory).FullName, (byte)'d', 0);
             try {
                 read();
             } catch (IOException) {
@@ -49,7 +72,7 @@ static class Walk
 
     static void Enumerate(DirectoryInfo directory, Tally tally, Action<DirectoryInfo> found)
     {
-        tally.Guard(() => {
+        tally.Guard(directory.FullName, () => {
             foreach (var sub in directory.EnumerateDirectories())
                 if (!IsLink(sub.Attributes))
                     found(sub);
@@ -74,7 +97,7 @@ static class Walk
 
     static void GetInfos(DirectoryInfo directory, Tally tally)
     {
-        tally.Guard(() => {
+        tally.Guard(directory.FullName, () => {
             foreach (var info in directory.GetFileSystemInfos()) {
                 if (IsLink(info.Attributes))
                     continue;
@@ -88,7 +111,7 @@ static class Walk
 
     static void EnumerateEntries(string directory, Tally tally)
     {
-        tally.Guard(() => {
+        tally.Guard(directory, () => {
             foreach (var path in Directory.EnumerateFileSystemEntries(directory)) {
                 FileAttributes attributes;
                 try {
@@ -112,7 +135,7 @@ static class Walk
 
     static void EnumerateInfos(DirectoryInfo directory, Tally tally)
     {
-        tally.Guard(() => {
+        tally.Guard(directory.FullName, () => {
             foreach (var info in directory.EnumerateFileSystemInfos()) {
                 if (IsLink(info.Attributes))
                     continue;
@@ -166,13 +189,18 @@ static class Walk
             return 1;
         }
         for (var runs = int.Parse(arguments[2]); runs > 0; runs--) {
-            var tally = new Tally();
+            var tally = new Tally { RootLength = start.FullName.Length };
             var cpu = CpuTime();
             var watch = Stopwatch.StartNew();
             method(arguments[1], tally);
             var elapsed = (long)(watch.ElapsedTicks * (1e9 / Stopwatch.Frequency));
             cpu = CpuTime() - cpu;
-            Console.WriteLine("{{\"files\":{0},\"directories\":{1},\"bytes\":{2},\"errors\":{3},\"elapsed_ns\":{4},\"cpu_ns\":{5}}}",
+#if CHECK
+            Console.Write("{{\"digest\":\"{0:x16}\",", tally.Digest);
+#else
+            Console.Write("{");
+#endif
+            Console.WriteLine("\"files\":{0},\"directories\":{1},\"bytes\":{2},\"errors\":{3},\"elapsed_ns\":{4},\"cpu_ns\":{5}}}",
                 tally.Files, tally.Directories, tally.Bytes, tally.Errors, elapsed, cpu);
             Console.Out.Flush();
         }

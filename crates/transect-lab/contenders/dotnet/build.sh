@@ -16,12 +16,15 @@ shift
 compiler="$*"
 set --
 for name in System.Private.CoreLib System.Runtime System.Runtime.Extensions System.Runtime.InteropServices \
-	System.Collections System.Console System.IO.FileSystem System.Diagnostics.Process System.ComponentModel.Primitives; do
+	System.Text.Encoding.Extensions 	System.Collections System.Console System.IO.FileSystem System.Diagnostics.Process System.ComponentModel.Primitives; do
 	set -- "$@" "-r:$folder/$name.dll"
 done
-# shellcheck disable=SC2086
-$compiler -nologo -noconfig -nostdlib -optimize+ "-out:$out/walk.dll" "$@" ../csharp/Walk.cs
-cat >"$out/walk.runtimeconfig.json" <<JSON
+for program in walk check; do
+	define=
+	[ $program = walk ] || define=-define:CHECK
+	# shellcheck disable=SC2086
+	$compiler -nologo -noconfig -nostdlib -optimize+ $define "-out:$out/$program.dll" "$@" ../csharp/Walk.cs
+	cat >"$out/$program.runtimeconfig.json" <<JSON
 {
   "runtimeOptions": {
     "framework": { "name": "Microsoft.NETCore.App", "version": "$version" },
@@ -29,3 +32,4 @@ cat >"$out/walk.runtimeconfig.json" <<JSON
   }
 }
 JSON
+done

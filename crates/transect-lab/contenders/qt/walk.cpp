@@ -17,6 +17,27 @@
 
 struct Tally {
 	qint64 files = 0, directories = 0, bytes = 0, errors = 0;
+#ifdef CHECK
+	quint64 digest = 0;
+	QString root;
+
+	// Adds the hash of an entry.
+	void note(const QString &path, char kind, qint64 length)
+	{
+		QByteArray hashed = QFile::encodeName(path.mid(root.size()));
+		while (hashed.startsWith('/'))
+			hashed.remove(0, 1);
+		hashed.append('\0').append(kind);
+		for (int shift = 0; kind == 'f' && shift < 64; shift += 8)
+			hashed.append(static_cast<char>(length >> shift));
+		quint64 hash = 0xcbf29ce484222325;
+		for (const char octet : hashed)
+			hash = (hash ^ static_cast<unsigned char>(octet)) * 0x100000001b3;
+		digest += hash;
+	}
+#else
+	void note(const QString &, char, qint64) {}
+#endif
 };
 
 using Found = std::function<void(const QString &)>;
@@ -32,6 +53,7 @@ static void look(const QFileInfo &info, Tally &tally, const Found &found)
 	} else {
 		tally.files++;
 		tally.bytes += info.size();
+		tally.note(info.filePath(), 'f', info.size());
 	}
 }
 
@@ -46,6 +68,7 @@ static void list(const QString &path, Tally &tally, const Found &found)
 {
 	const auto infos = QDir(path).entryInfoList(filters, QDir::Unsorted);
 	tally.directories++;
+	tally.note(path, 'd', 0);
 	for (const auto &info : infos)
 		look(info, tally, found);
 	if (infos.isEmpty())
@@ -56,6 +79,7 @@ static void iterate(const QString &path, Tally &tally, const Found &found)
 {
 	QDirIterator it(path, filters);
 	tally.directories++;
+	tally.note(path, 'd', 0);
 	if (!it.hasNext())
 		refused(path, tally);
 	while (it.hasNext()) {
@@ -126,13 +150,21 @@ int main(int argc, char **argv)
 	}
 	for (long runs = std::atol(argv[3]); runs > 0; runs--) {
 		Tally tally;
+#ifdef CHECK
+		tally.root = root;
+#endif
 		QElapsedTimer timer;
 		const qint64 cpu = cpuTime();
 		timer.start();
 		method->second(root, tally);
 		const qint64 elapsed = timer.nsecsElapsed();
 		const qint64 cpuOfRun = cpuTime() - cpu;
-		std::printf("{\"files\":%lld,\"directories\":%lld,\"bytes\":%lld,\"errors\":%lld,\"elapsed_ns\":%lld,"
+#ifdef CHECK
+		std::printf("{\"digest\":\"%016llx\",", tally.digest);
+#else
+		std::printf("{");
+#endif
+		std::printf("\"files\":%lld,\"directories\":%lld,\"bytes\":%lld,\"errors\":%lld,\"elapsed_ns\":%lld,"
 			    "\"cpu_ns\":%lld}\n",
 			    tally.files, tally.directories, tally.bytes, tally.errors, elapsed, cpuOfRun);
 		std::fflush(stdout);
