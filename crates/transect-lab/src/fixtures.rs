@@ -9,7 +9,8 @@ use crate::harness::launch::Usage;
 use crate::harness::log::{Outcome, Sample, SessionData, Started};
 use crate::harness::protocol::RunLine;
 use crate::harness::work::Work;
-use crate::spec::{Cell, Dataset, SessionSpec};
+
+use crate::spec::{Cell, Dataset, ENGINE, SessionSpec};
 
 /// Hostile names: markup, separators, control characters.
 pub(crate) const NAMES: &[&str] = &[
@@ -85,6 +86,11 @@ fn empty_spec() -> &'static SessionSpec {
             ..SessionSpec::new("quick", Vec::new(), Vec::new(), "base")
         }
     })
+}
+
+/// Makes all cells methods of this program.
+pub(crate) fn own(data: &mut SessionData) {
+    data.spec.cells.iter_mut().for_each(|cell| cell.kind = ENGINE.to_owned());
 }
 
 /// Marks the first so many samples of a session as disturbed, the others as quiet.

@@ -101,6 +101,7 @@ mod tests {
             crate::fixtures::change(data, "a", |runs, _| runs[0].elapsed_ns = 500);
         };
         fast(&mut data);
+        crate::fixtures::own(&mut data);
         let ranking = &rank(&data)[0];
         assert!(ranking.rows[0].below_the_floor, "{:?}", ranking.rows[0].cell.name);
         assert_eq!(ranking.best, ["base"]);

@@ -4,6 +4,7 @@
 
 mod best;
 pub mod compare;
+mod impossible;
 mod metric;
 pub mod minimum_cost;
 mod needs;

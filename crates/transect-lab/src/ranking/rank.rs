@@ -1,8 +1,8 @@
 //! Rankings: which cells of a session are faster, by how much, and how certain that is.
 //!
 //! Each dataset in each cache state has its own ranking. A cell is ranked if it found the expected work in every
-//! round, its own clock is plausible ([`plausibility`](super::plausibility)), and it used what the work needs
-//! ([`minimum_cost`](super::minimum_cost)). Differences are ratios within a round. The base runs twice; if it differs
+//! round, its own clock is plausible ([`plausibility`](super::plausibility)), it used what the work needs
+//! ([`minimum_cost`](super::minimum_cost)), and was not faster than possible ([`impossible`](super::impossible)). Differences are ratios within a round. The base runs twice; if it differs
 //! from itself, no other verdict counts. If other processes disturbed more than a quarter of the samples, CPU times of
 //! single runs are compared ([`run_cpu`](super::run_cpu)).
 
@@ -10,15 +10,18 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::State;
 use crate::harness::log::{Outcome, Sample, SessionData};
 use crate::ranking::best::best_group;
+use crate::ranking::impossible::Bounds;
 use crate::ranking::metric::Metric;
 use crate::ranking::needs::Needs;
 use crate::ranking::pair_answers::{PairAnswer, judge_together};
 use crate::ranking::row::Row;
-use crate::ranking::runs::{Ran, Runs, leaves_nothing, runs_of, start_up};
-use crate::spec::{Pair, SessionSpec};
+use crate::ranking::runs::{Ran, Run, Runs, leaves_nothing, runs_of, start_up};
+
+use crate::spec::{Cell, CheckedBy, Pair, SessionSpec, Spec};
 use transect_stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use transect_stats::{Ratios, Summary, aa_check};
 
@@ -51,8 +54,9 @@ pub struct Ranking {
     pub best: Vec<String>,
     /// The cells, the fastest first.
     pub rows: Vec<Row>,
-    /// The cells whose output is on the device when they end, although the base leaves its output in the
-    /// cache; the fastest first. They do more work, so they are not compared with the other rows.
+    /// The cells that are not compared with the other rows, the fastest first: those whose output is on the device
+    /// when they end, although the base leaves its output in the cache, as they do more work; and contenders that
+    /// give no digest of what they found, although the base does, as their errors may compensate.
     pub apart: Vec<Row>,
     pub unranked: Vec<Unranked>,
     pub pairs: Vec<PairAnswer>,
@@ -132,7 +136,8 @@ fn rank_all(data: &SessionData, dataset: usize, cache_state: usize, by: Metric) 
     let pass = Pass::new(data, dataset, cache_state, by);
     let mut ranking = pass.empty_ranking();
     let ran = pass.keep_what_ran(&mut ranking);
-    let rounds = pass.keep_what_is_plausible(ran, &mut ranking);
+    let mut rounds = pass.keep_what_is_plausible(ran, &mut ranking);
+    pass.refuse_the_impossible(&mut rounds, &mut ranking);
     pass.measure_noise(&rounds, &mut ranking);
     pass.compare_rows(&rounds, &mut ranking);
     pass.name_the_best(&rounds, &mut ranking);
@@ -166,6 +171,12 @@ impl Rounds<'_> {
         }
         let pairs = base.iter().filter_map(|(round, run)| Some((run.time, other.get(round)?.time)));
         Ratios::paired(&pairs.collect::<Vec<_>>(), self.spec.seed)
+    }
+
+    /// Returns the median over the rounds of a cell.
+    fn median(&self, cell: &str, of: impl Fn(&Run) -> Option<f64>) -> Option<f64> {
+        let values: Vec<f64> = self.runs.get(cell)?.values().filter_map(of).collect();
+        Some(Summary::of(&values)?.median)
     }
 
     fn leaves_nothing(&self, cell: &str) -> Option<bool> {
@@ -237,6 +248,60 @@ impl<'d> Pass<'d> {
         rounds
     }
 
+    /// Refuses other programs that claim to be faster than possible. A method of this program stays: there it is
+    /// an error of the lab, and shown as one.
+    fn refuse_the_impossible(&self, rounds: &mut Rounds<'d>, ranking: &mut Ranking) {
+        let spec = &self.data.spec;
+        let others =
+            spec.cells.iter().filter(|cell| !spec.is_own(cell) && spec.is_method(&cell.name));
+        for cell in others {
+            let Some(objection) = self.impossible(cell, rounds) else { continue };
+            rounds.runs.remove(cell.name.as_str());
+            let reason = format!("impossible: {objection}");
+            ranking.unranked.push(Unranked { cell: cell.name.clone(), reason });
+        }
+    }
+
+    /// Returns why nothing can be as fast as a cell claims to be, if so.
+    fn impossible(&self, cell: &Cell, rounds: &Rounds<'_>) -> Option<String> {
+        let spec = &self.data.spec;
+        let is_cpu = self.by == Metric::Processor;
+        let claimed =
+            rounds.median(&cell.name, |run| if is_cpu { run.cpu } else { Some(run.elapsed) })?;
+        let floor = spec.floor.as_deref().filter(|_| spec.experiment() == Spec::Walk);
+        let entries = spec.datasets[self.dataset].entries() as f64;
+        let calls = self.accesses(&cell.name).map(|it| it.each(it.calls) * entries);
+        let bounds = Bounds {
+            calls: calls.zip(spec.environment.call_ns.map(|ns| ns as f64)),
+            floor: floor.and_then(|floor| Some((rounds.median(floor, |run| run.cpu)?, floor))),
+            to_floors: self.ratios_to_floors(cell, rounds),
+            processors: if cell.parallel && !is_cpu { spec.environment.cores as f64 } else { 1.0 },
+        };
+        bounds.objection_to(claimed)
+    }
+
+    /// Returns the ratios of a cell to the floors that bind it. A parallel method has two, as starting threads may
+    /// not pay on a small tree. None with cold caches: it may have more threads waiting for the device.
+    fn ratios_to_floors(&self, cell: &Cell, rounds: &Rounds<'_>) -> Vec<Ratios> {
+        if self.state == State::Cold {
+            return Vec::new();
+        }
+        let spec = &self.data.spec;
+        let floors: Vec<&str> = match &cell.floors {
+            Some(floors) => floors.iter().map(String::as_str).collect(),
+            None => {
+                let both = [spec.floor.as_deref(), spec.floor_of(cell, self.state)];
+                both.into_iter().flatten().collect()
+            }
+        };
+        floors.into_iter().filter_map(|floor| rounds.ratios(floor, &cell.name)).collect()
+    }
+
+    fn accesses(&self, cell: &str) -> Option<Accesses> {
+        let mut counted = self.data.counted.iter();
+        counted.find(|it| it.dataset == self.dataset && it.cell == cell).map(|it| it.accesses)
+    }
+
     fn measure_noise(&self, rounds: &Rounds<'_>, ranking: &mut Ranking) {
         let spec = &self.data.spec;
         ranking.noise = rounds.ratios(spec.repeated(), &spec.second_base);
@@ -251,7 +316,8 @@ impl<'d> Pass<'d> {
             let Some(runs) = rounds.runs.get(cell.name.as_str()) else { continue };
             let Some(mut row) = Row::of(cell, runs) else { continue };
             self.add_separate_measurements(&mut row);
-            if base_leaves_output && rounds.leaves_nothing(&cell.name) == Some(true) {
+            let does_more = base_leaves_output && rounds.leaves_nothing(&cell.name) == Some(true);
+            if does_more || self.lacks_digest(cell) {
                 ranking.apart.push(row);
             } else {
                 self.compare(&mut row, rounds);
@@ -264,12 +330,20 @@ impl<'d> Pass<'d> {
         }
     }
 
+    /// Returns whether only sums say that a contender did the work of the base. Third-party programs, which are timed
+    /// from outside and do not know the protocol, are compared by sums.
+    fn lacks_digest(&self, cell: &Cell) -> bool {
+        let spec = &self.data.spec;
+        let base = spec.cells.iter().find(|known| known.name == spec.base);
+        let is_base_checked = base.is_some_and(|base| base.checked == Some(CheckedBy::Digest));
+        is_base_checked && cell.checked == Some(CheckedBy::Sums) && !cell.is_process()
+    }
+
     /// Fills in what was measured outside the rounds.
     fn add_separate_measurements(&self, row: &mut Row) {
         let Self { data, dataset, cache_state, .. } = *self;
         let name = row.cell.name.as_str();
-        let accesses = data.counted.iter().find(|it| it.dataset == dataset && it.cell == name);
-        row.accesses = accesses.map(|counted| counted.accesses);
+        row.accesses = self.accesses(name);
         let start = start_up(data, &row.cell, cache_state).filter(|_| row.cell.is_process());
         row.start_up = start.map(|start| start.wall.median);
         row.without_start =
@@ -286,15 +360,9 @@ impl<'d> Pass<'d> {
         let (spec, cell) = (&self.data.spec, &row.cell);
         let floor = spec.floor_of(cell, self.state);
         row.to_floor = floor.and_then(|floor| rounds.ratios(floor, &cell.name));
-        let floors: Vec<&str> = match &cell.floors {
-            Some(floors) => floors.iter().map(String::as_str).collect(),
-            None => [spec.floor.as_deref(), floor].into_iter().flatten().collect(),
-        };
-        let to_floors = floors.into_iter().filter_map(|floor| rounds.ratios(floor, &cell.name));
-        let mut to_floors = to_floors.peekable();
-        row.below_the_floor = self.state != State::Cold
-            && to_floors.peek().is_some()
-            && to_floors.all(|ratios| ratios.n >= MIN_ROUNDS && ratios.high < 1.0);
+        let to_floors = self.ratios_to_floors(cell, rounds);
+        let is_below = |ratios: &Ratios| ratios.n >= MIN_ROUNDS && ratios.high < 1.0;
+        row.below_the_floor = !to_floors.is_empty() && to_floors.iter().all(is_below);
         let is_base = cell.name == spec.base || cell.name == spec.second_base;
         if !is_base && !cell.is_floor() {
             row.to_base = rounds.ratios(&spec.base, &cell.name);

@@ -57,9 +57,7 @@ pub struct Row {
     pub speedup_over_slowest: f64,
     /// Ratio to the floor with one or several threads, whichever matches the method.
     pub to_floor: Option<Ratios>,
-    /// Whether it is faster than the floor, which is impossible: an error of the lab. A parallel method
-    /// has to be faster than both floors, as starting threads may not pay on a small tree. Always false
-    /// in cold state: the method may have more threads waiting for the device than the floor.
+    /// Whether it is faster than all floors that bind it, which is impossible: an error of the lab.
     pub below_the_floor: bool,
     pub accesses: Option<Accesses>,
     /// Median time of its process with no work, in nanoseconds, if it has no clock of its own. Its times

@@ -269,12 +269,21 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
     if ranking.uncompared.is_some() {
         notes.push("Times are listed as measured, in the order of the session.".to_owned());
     }
-    if !ranking.apart.is_empty() {
-        let names: Vec<&str> = ranking.apart.iter().map(|row| row.cell.name.as_str()).collect();
+    let apart = |lack_digest: bool| {
+        let rows = ranking.apart.iter().map(|row| &row.cell);
+        let cells = rows.filter(|cell| (cell.checked == Some(CheckedBy::Sums)) == lack_digest);
+        cells.map(|cell| cell.name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let (synced, unproved) = (apart(false), apart(true));
+    if !synced.is_empty() {
         notes.push(format!(
-            "Listed separately, as they left nothing unwritten and the base did: {}. With --sync inside, \
-             all can be compared.",
-            names.join(", ")
+            "Listed separately, as they left nothing unwritten and the base did: {synced}. With --sync inside, \
+             all can be compared."
+        ));
+    }
+    if !unproved.is_empty() {
+        notes.push(format!(
+            "Listed separately and not ranked, as they give no digest of what they found: {unproved}."
         ));
     }
     notes.extend(equal_work(ranking));
@@ -307,7 +316,7 @@ fn equal_work(ranking: &Ranking) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{change, data, disturb, report_cpu, start_up, with};
+    use crate::fixtures::{change, data, disturb, own, report_cpu, start_up, with};
     use crate::ranking::rank;
 
     fn conclusion(data: &SessionData) -> Conclusion {
@@ -336,6 +345,7 @@ mod tests {
             for (cell, checked) in data.spec.cells.iter_mut().zip(checked) {
                 cell.checked = checked;
             }
+            data.spec.cells[2].command = Some(vec!["find".to_owned()]);
             conclusion(&data).notes
         };
         let (digest, sums) = (Some(CheckedBy::Digest), Some(CheckedBy::Sums));
@@ -376,7 +386,8 @@ mod tests {
 
     #[test]
     fn cell_below_floor_raises_alarm() {
-        let data = with(&[("base", 1000), ("base (again)", 1000), ("floor", 1200)], 12);
+        let mut data = with(&[("base", 1000), ("base (again)", 1000), ("floor", 1200)], 12);
+        own(&mut data);
         let conclusion = conclusion(&data);
         assert_eq!(conclusion.sentence, "Every method is below the floor, so none is named.");
         let alarms = conclusion.alarms;

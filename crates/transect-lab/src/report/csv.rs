@@ -63,7 +63,8 @@ const COLUMNS: &[(&str, Field)] = &[
     ("parallel", |it| Some(it.cell.parallel.to_string())),
     ("contract", |it| Some(it.cell.contract.join(" "))),
     ("rank", |it| {
-        let (at, _) = it.row.ok().filter(|_| it.ranking.uncompared.is_none())?;
+        let is_ranked = it.ranking.uncompared.is_none() && it.is_apart() == Some(false);
+        let (at, _) = it.row.ok().filter(|_| is_ranked)?;
         Some((at + 1).to_string())
     }),
     ("n", |it| Some(it.row()?.time.n.to_string())),
@@ -145,7 +146,6 @@ pub fn write(report: &Report<'_>) -> String {
 /// Returns the lines of a ranking, without line ends: rows, rows apart, unranked cells,
 /// pairs.
 pub fn lines(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
-    // Rows apart have ranks of their own.
     let rows = ranking.rows.iter().enumerate().chain(ranking.apart.iter().enumerate());
     let rows = rows.map(|(at, row)| Line {
         spec,

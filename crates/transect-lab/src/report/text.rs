@@ -188,7 +188,7 @@ impl Writer<'_> {
         self.rows(spec, &rows)?;
         if !ranking.apart.is_empty() {
             self.gap()?;
-            self.sentence(DIM, "Listed separately, as they left nothing unwritten:")?;
+            self.sentence(DIM, "Listed separately, not ranked:")?;
             self.rows(spec, &ranking.apart.iter().collect::<Vec<_>>())?;
         }
         let shown = if all { usize::MAX } else { MAX_UNRANKED };

@@ -1,10 +1,12 @@
 //! Tests of the ranking.
 
 use super::*;
-use crate::fixtures::{change, disturb, report_cpu, start_up, with};
+use crate::fixtures::{change, disturb, own, report_cpu, start_up, with};
+use crate::harness::accesses::Accesses;
 use crate::harness::account::Account;
-use crate::harness::log::FileEvidence;
+use crate::harness::log::{Counted, FileEvidence};
 use crate::spec::attributes::{Asked, Scale, Task};
+
 use transect_stats::Verdict;
 
 /// A session in which cells leave this many bytes of 1 MiB unwritten.
@@ -45,6 +47,7 @@ fn cold_parallel_methods_measured_against_floor_with_as_many_threads() {
     let times = [("base", 500), ("base (again)", 500), ("cores", 1000), ("many", 400)];
     for (state, expected) in [(State::Cold, 1.25), (State::Warm, 0.5)] {
         let mut data = with(&times, 6);
+        own(&mut data);
         data.spec.cache_states = vec![state];
         data.spec.parallel_floor = Some("cores".to_owned());
         data.spec.cold_floor = Some("many".to_owned());
@@ -54,6 +57,76 @@ fn cold_parallel_methods_measured_against_floor_with_as_many_threads() {
         assert!((found - expected).abs() < 0.01, "{state:?}: {found}");
         assert!(!data.spec.is_method("many"));
     }
+}
+
+/// On a small tree, false times are shorter than the noise of a start.
+#[test]
+fn time_shorter_than_possible_refused_after_one_round_warm_and_cold() {
+    let times = [
+        ("base", 1_050_000),
+        ("base (again)", 1_050_000),
+        ("floor", 1_000_000),
+        ("honest", 1_300_000),
+        ("false-clock", 15_000),
+        ("outside", 60_000),
+    ];
+    for (state, rounds) in [(State::Warm, 6), (State::Cold, 6), (State::Warm, 1)] {
+        let mut data = with(&times, rounds);
+        data.spec.cache_states = vec![state];
+        report_cpu(&mut data, "floor", 1_000_000);
+        let ranking = &rank(&data)[0];
+        assert_eq!(names(&ranking.rows), ["floor", "base", "base (again)", "honest"]);
+        let refused: Vec<&str> = ranking.unranked.iter().map(|it| it.cell.as_str()).collect();
+        assert_eq!(refused, ["false-clock", "outside"]);
+        assert!(ranking.unranked.iter().all(|it| it.reason.starts_with("impossible: ")));
+    }
+}
+
+#[test]
+fn time_shorter_than_its_calls_refused_without_a_floor() {
+    let times = [("base", 1_050_000), ("base (again)", 1_050_000), ("false-clock", 15_000)];
+    let mut data = with(&times, 6);
+    data.spec.environment.call_ns = Some(70);
+    let accesses = Accesses { entries: 4, calls: 1600, ..Accesses::default() };
+    for cell in ["base", "false-clock"] {
+        data.counted.push(Counted { dataset: 0, cell: cell.to_owned(), accesses });
+    }
+    let ranking = &rank(&data)[0];
+    assert_eq!(names(&ranking.rows), ["base", "base (again)"]);
+    let reason = &ranking.unranked[0].reason;
+    assert!(reason.starts_with("impossible: it claims 15 µs for 1600 system calls"), "{reason}");
+}
+
+/// On a busy machine, CPU times are ranked.
+#[test]
+fn cpu_time_shorter_than_possible_refused() {
+    let cells = [("base", 1050), ("base (again)", 1050), ("floor", 1000), ("no-cpu", 100)];
+    let ranking = &rank(&busy(&cells.map(|(name, cpu)| (name, Some(cpu)))))[0];
+    assert_eq!(names(&ranking.rows), ["floor", "base", "base (again)"]);
+}
+
+#[test]
+fn contender_without_digest_listed_apart() {
+    let names_and_checks = [
+        ("base", CheckedBy::Digest),
+        ("base (again)", CheckedBy::Digest),
+        ("proved", CheckedBy::Digest),
+        ("sums", CheckedBy::Sums),
+        ("program", CheckedBy::Sums),
+    ];
+    let mut data = with(&names_and_checks.map(|(name, _)| (name, 1000)), 6);
+    for (cell, (_, checked)) in data.spec.cells.iter_mut().zip(names_and_checks) {
+        cell.checked = Some(checked);
+    }
+    // Programs that do not know the protocol are timed from outside.
+    data.spec.cells[4].command = Some(vec!["du".to_owned()]);
+    let ranking = &rank(&data)[0];
+    assert_eq!(names(&ranking.rows), ["base", "base (again)", "proved", "program"]);
+    assert_eq!(names(&ranking.apart), ["sums"]);
+    assert!(ranking.apart[0].judgement.is_none());
+    // Where not even the base is checked by its digest, sums are all there is.
+    data.spec.cells.iter_mut().for_each(|cell| cell.checked = Some(CheckedBy::Sums));
+    assert!(rank(&data)[0].apart.is_empty());
 }
 
 #[test]

@@ -72,11 +72,11 @@ function tableCard() {
   };
 }
 
-/** Methods that did more than the base; without the columns that compare with it. */
+/** Methods that did more than the base, or do not prove that they did as much; without the columns that compare with it. */
 function apartCard() {
   const columns = COLUMNS.filter(([key]) => !['verdict', 'to_base', 'to_floor'].includes(key));
   const { section, body } = card('apart', 'Listed separately',
-    'These methods wrote everything to the device and the base did not, so they are not compared.');
+    'These methods are not ranked: they wrote everything to the device and the base did not, or they give no digest of what they found.');
   return {
     section,
     draw() {
