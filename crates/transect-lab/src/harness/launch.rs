@@ -91,7 +91,7 @@ pub enum Failure {
     /// Processes that it had started were still running when it ended, and were killed: their work could
     /// not be counted.
     LeftRunning {
-        processes: u64,
+        processes: usize,
     },
     /// It printed another number of lines than the number of runs.
     WrongNumber {
@@ -211,7 +211,7 @@ fn run<T: Send + 'static>(
     let given_up = Instant::now() + PATIENCE;
     while !(reading.is_finished() && said.is_finished()) {
         if Instant::now() > given_up {
-            return Err(Failure::LeftRunning { processes: leftovers.killed + 1 });
+            return Err(Failure::LeftRunning { processes: leftovers.killed.len().max(1) });
         }
         std::thread::sleep(Duration::from_millis(1));
         leftovers.add(marked.end_all(group, began, hung));
@@ -224,8 +224,8 @@ fn run<T: Send + 'static>(
     if !status.success() {
         return Err(Failure::Died { how: status.to_string(), said });
     }
-    if leftovers.killed > 0 {
-        return Err(Failure::LeftRunning { processes: leftovers.killed });
+    if !leftovers.killed.is_empty() {
+        return Err(Failure::LeftRunning { processes: leftovers.killed.len() });
     }
     let account = account.map(|account| account.with_switches(before, usage_of_children()));
     let usage = Usage {

@@ -5,6 +5,7 @@
 //! (`PR_SET_CHILD_SUBREAPER`), ends those of the run, and adds their usage. A process belongs to the run if
 //! it is in its group, or, as a daemon leaves the group, if it inherited a mark in its environment.
 
+use std::collections::BTreeSet;
 use std::process::Command;
 use std::time::Duration;
 
@@ -23,10 +24,10 @@ pub(super) struct Marked {
 }
 
 /// What the leftover processes of a run used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(super) struct Leftovers {
-    /// The number of processes that had to be killed.
-    pub(super) killed: u64,
+    /// The processes that had to be killed. On a busy machine, one may be seen again before it ends.
+    pub(super) killed: BTreeSet<u32>,
     pub(super) cpu: Duration,
     /// Bytes that devices read for them, as far as they are known.
     pub(super) read_bytes: u64,
@@ -34,7 +35,7 @@ pub(super) struct Leftovers {
 
 impl Leftovers {
     pub(super) fn add(&mut self, more: Self) {
-        self.killed += more.killed;
+        self.killed.extend(more.killed);
         self.cpu += more.cpu;
         self.read_bytes += more.read_bytes;
     }
@@ -131,7 +132,7 @@ mod linux {
 
     pub(super) fn end_all(run: &Run<'_>, grace: Duration) -> Leftovers {
         let began = Instant::now();
-        let (mut leftovers, mut killed) = (Leftovers::default(), Vec::new());
+        let mut leftovers = Leftovers::default();
         loop {
             let mut is_left = false;
             for child in children() {
@@ -149,14 +150,11 @@ mod linux {
                 }
                 is_left = true;
                 if began.elapsed() >= grace {
-                    if !killed.contains(&child) {
-                        killed.push(child);
-                    }
+                    leftovers.killed.insert(child);
                     let _ = kill_process(child_pid(child), Signal::KILL);
                 }
             }
             if !is_left || began.elapsed() > grace + PATIENCE {
-                leftovers.killed = killed.len() as u64;
                 return leftovers;
             }
             std::thread::sleep(Duration::from_millis(1));
