@@ -72,8 +72,10 @@ impl Ratios {
 /// Formats the median and its interval: `1.52 (1.49 to 1.60)`.
 impl fmt::Display for Ratios {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { median, low, high, .. } = self;
-        write!(f, "{median:.2} ({low:.2} to {high:.2})")
+        let Self { n, median, low, high, .. } = self;
+        write!(f, "{median:.2}")?;
+        // One round has no interval.
+        if *n > 1 { write!(f, " ({low:.2} to {high:.2})") } else { Ok(()) }
     }
 }
 

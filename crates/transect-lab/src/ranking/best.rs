@@ -8,7 +8,8 @@ use crate::ranking::row::Row;
 use transect_stats::verdict::DEFAULT_THRESHOLD;
 use transect_stats::{Ratios, Verdict, judge_all};
 
-/// Returns the names of the group, the smallest median first. `rows` are the methods, sorted; `against`
+/// Returns the names of the group, the smallest median first, and whether the others are shown to make no difference
+/// to it. `rows` are the methods, sorted; `against`
 /// returns the ratios of a cell (second) to another (first).
 ///
 /// A row below the floor is left out, as its time is impossible. A method without a ratio to the fastest
@@ -16,19 +17,21 @@ use transect_stats::{Ratios, Verdict, judge_all};
 pub(super) fn best_group(
     rows: &[&Row],
     against: impl Fn(&str, &str) -> Option<Ratios>,
-) -> Vec<String> {
+) -> (Vec<String>, bool) {
     let mut rows = rows.iter().filter(|row| !row.below_the_floor).map(|row| &row.cell.name);
-    let Some(fastest) = rows.next() else { return Vec::new() };
+    let Some(fastest) = rows.next() else { return (Vec::new(), false) };
     let others: Vec<(&String, Option<Ratios>)> =
         rows.map(|name| (name, against(fastest, name))).collect();
     let ratios: Vec<Ratios> = others.iter().filter_map(|(_, ratios)| *ratios).collect();
     let mut judged = judge_all(&ratios, DEFAULT_THRESHOLD).into_iter();
-    let mut is_slower = |ratios: &Option<Ratios>| {
+    let verdicts = others.into_iter().map(|(name, ratios)| {
         let judgement = ratios.and_then(|_| judged.next());
-        judgement.is_some_and(|judgement| judgement.verdict == Verdict::Slower)
-    };
-    let equal = others.into_iter().filter(|(_, ratios)| !is_slower(ratios));
-    std::iter::once(fastest).chain(equal.map(|(name, _)| name)).cloned().collect()
+        (name, judgement.map_or(Verdict::Undecided, |judgement| judgement.verdict))
+    });
+    let group: Vec<_> = verdicts.filter(|(_, verdict)| *verdict != Verdict::Slower).collect();
+    let are_equal = group.iter().all(|(_, verdict)| *verdict == Verdict::NoDifference);
+    let names = std::iter::once(fastest).chain(group.into_iter().map(|(name, _)| name));
+    (names.cloned().collect(), are_equal)
 }
 
 // Arithmetic, the same on every system: testing it on one is enough, and slow under Wine.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::ranking::metric::Metric;
 use crate::ranking::row::Row;
 use crate::spec::Pair;
-use transect_stats::verdict::DEFAULT_THRESHOLD;
+use transect_stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use transect_stats::{Judgement, Ratios, Verdict, judge, judge_all};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -59,16 +59,23 @@ impl PairAnswer {
         let of = if by == Metric::Processor { " of CPU time" } else { "" };
         match (ratios, judgement) {
             (Some(ratios), _) if noisy => format!("{question}: {ratios}{of}, not judged"),
-            (Some(ratios), Some(Judgement { verdict, .. })) => {
-                let is_lost = |alone: &Judgement| {
-                    *verdict == Verdict::Undecided && alone.verdict.is_difference()
-                };
-                let alone =
-                    alone.filter(is_lost).map(|it| format!("; {}, if asked alone", it.verdict));
-                format!("{question}: {ratios}{of}, {verdict}{}", alone.unwrap_or_default())
+            (Some(ratios), Some(judgement)) => {
+                let verdict = in_words(judgement, *alone, ratios.n);
+                format!("{question}: {ratios}{of}, {verdict}")
             }
             _ => format!("{question}: not compared, {}", reason.as_deref().unwrap_or("no ratio")),
         }
+    }
+}
+
+/// Returns a verdict as people read it. One that is undecided only because of the other comparisons says so.
+pub fn in_words(judgement: &Judgement, alone: Option<Judgement>, rounds: usize) -> String {
+    match (judgement.verdict, alone.map(|it| it.verdict)) {
+        (Verdict::Undecided, Some(alone)) if alone.is_difference() => {
+            format!("{alone}, if asked alone")
+        }
+        (Verdict::Undecided, _) if rounds < MIN_ROUNDS => "too few rounds".to_owned(),
+        (verdict, _) => verdict.label().to_owned(),
     }
 }
 
@@ -79,12 +86,13 @@ pub(super) fn judge_together(rows: &mut [Row], pairs: &mut [PairAnswer], base: &
     ratios.extend(pairs.iter().filter(|pair| pair.against != base).filter_map(|pair| pair.ratios));
     let judged = judge_all(&ratios, DEFAULT_THRESHOLD).into_iter();
     let mut judged = judged.map(|judgement| by.judgement(judgement));
+    let alone = |ratios: Ratios| by.judgement(judge(&ratios, ratios.p, DEFAULT_THRESHOLD));
     for row in rows.iter_mut().filter(|row| row.to_base.is_some()) {
         row.judgement = judged.next();
+        row.alone = row.to_base.map(alone);
     }
     for pair in pairs.iter_mut().filter(|pair| pair.ratios.is_some()) {
-        let alone = pair.ratios.map(|ratios| judge(&ratios, ratios.p, DEFAULT_THRESHOLD));
-        pair.alone = alone.map(|judgement| by.judgement(judgement));
+        pair.alone = pair.ratios.map(alone);
         pair.judgement = match pair.against == base {
             true => rows.iter().find(|row| row.cell.name == pair.cell).and_then(|it| it.judgement),
             false => judged.next(),

@@ -52,6 +52,8 @@ pub struct Ranking {
     /// The fastest method, and the methods that are not clearly slower, by ascending median. Empty if
     /// nothing is compared, no verdict counts, or no method is left.
     pub best: Vec<String>,
+    /// Whether these methods are shown to make no difference; false if that is undecided.
+    pub best_are_equal: bool,
     /// The cells, the fastest first.
     pub rows: Vec<Row>,
     /// The cells that are not compared with the other rows, the fastest first: those whose output is on the device
@@ -125,7 +127,7 @@ pub fn rank_by(data: &SessionData, dataset: usize, cache_state: usize, by: Metri
     ranking.best.clear();
     ranking.pairs.iter_mut().for_each(|pair| pair.refuse("nothing is compared"));
     for row in ranking.rows.iter_mut().chain(&mut ranking.apart) {
-        (row.to_base, row.to_floor, row.judgement) = (None, None, None);
+        (row.to_base, row.to_floor, row.judgement, row.alone) = (None, None, None, None);
         row.below_the_floor = false;
     }
     ranking
@@ -375,7 +377,8 @@ impl<'d> Pass<'d> {
         }
         let is_method = |row: &&Row| self.data.spec.is_method(&row.cell.name);
         let methods: Vec<&Row> = ranking.rows.iter().filter(is_method).collect();
-        ranking.best = best_group(&methods, |base, other| rounds.ratios(base, other));
+        (ranking.best, ranking.best_are_equal) =
+            best_group(&methods, |base, other| rounds.ratios(base, other));
     }
 
     fn judge(&self, rounds: &Rounds<'_>, ranking: &mut Ranking) {

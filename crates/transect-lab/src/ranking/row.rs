@@ -8,7 +8,7 @@ use crate::harness::launch::Usage;
 use crate::harness::protocol::{CallTimes, Held};
 use crate::ranking::runs::{Run, Runs, TimedSample, timed_sample};
 use crate::spec::Cell;
-use transect_stats::{Judgement, Ratios, Summary};
+use transect_stats::{Judgement, Ratios, Summary, Verdict};
 
 #[derive(Debug, Default, Serialize)]
 pub struct Row {
@@ -72,6 +72,8 @@ pub struct Row {
     pub timed_sample: Option<TimedSample>,
     pub to_base: Option<Ratios>,
     pub judgement: Option<Judgement>,
+    /// The verdict if nothing else were compared with the base.
+    pub alone: Option<Judgement>,
 }
 
 impl Row {
@@ -109,6 +111,14 @@ impl Row {
             timed_sample: timed_sample(runs),
             ..Self::default()
         })
+    }
+
+    /// Returns the verdict if the row is undecided among all cells, and differs from the base if nothing else were
+    /// compared.
+    pub fn differs_alone(&self) -> Option<Verdict> {
+        let verdict = self.alone?.verdict;
+        let is_lost = self.judgement?.verdict == Verdict::Undecided && verdict.is_difference();
+        is_lost.then_some(verdict)
     }
 
     pub fn cpu_ns(&self) -> f64 {

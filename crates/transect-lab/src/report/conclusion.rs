@@ -69,7 +69,7 @@ fn sentence(spec: &SessionSpec, ranking: &Ranking) -> String {
         let judged = methods.iter().filter_map(|row| row.judgement);
         judged.filter(|judgement| judgement.verdict == verdict).count()
     };
-    let said: Vec<String> = [
+    let mut said: Vec<String> = [
         (Verdict::Faster, "is faster", "are faster"),
         (Verdict::Slower, "is slower", "are slower"),
         (Verdict::LessCpu, "needs less CPU", "need less CPU"),
@@ -84,13 +84,17 @@ fn sentence(spec: &SessionSpec, ranking: &Ranking) -> String {
         n => Some(format!("{n} {many}")),
     })
     .collect();
+    let alone = methods.iter().filter(|row| row.differs_alone().is_some()).count();
+    if let Some(undecided) = said.last_mut().filter(|_| alone > 0) {
+        *undecided += &format!(" ({alone} would differ, if asked alone)");
+    }
     if !said.is_empty() {
         text += &format!(" Compared with {}, {}.", spec.base, said.join(", "));
     }
     text
 }
 
-/// Names the fastest method, or those between which no difference was found.
+/// Names the fastest method, or those that it is not shown to be faster than.
 fn headline(ranking: &Ranking, methods: &[&Row]) -> String {
     let fastest = |name: &str| methods.iter().find(|row| row.cell.name == name);
     let number = methods.len();
@@ -98,6 +102,7 @@ fn headline(ranking: &Ranking, methods: &[&Row]) -> String {
         Metric::Processor => ["Least CPU", "to need the least CPU"],
         Metric::Time | Metric::Process => ["Fastest", "to be the fastest"],
     };
+    let equal = if ranking.best_are_equal { "no difference" } else { "undecided" };
     match ranking.best.as_slice() {
         [] if ranking.noisy => {
             "No method is named: the base differs from itself, so the others are not judged."
@@ -112,11 +117,11 @@ fn headline(ranking: &Ranking, methods: &[&Row]) -> String {
             }
         }
         all if all.len() == number => {
-            format!("None of {number} methods is shown {among}: no difference found between them.")
+            format!("None of {number} methods is shown {among}: {equal} between them.")
         }
         group => {
             let names = list_names(group);
-            format!("{word} of {number} methods: {names} (no difference found between them).")
+            format!("{word} of {number} methods: {names} ({equal} between them).")
         }
     }
 }
@@ -371,17 +376,32 @@ mod tests {
         let sentence = |times: &[(&str, u64)]| conclusion(&with(times, 12)).sentence;
         assert_eq!(
             sentence(&times),
-            "Fastest of 3 methods: base and a (no difference found between them). Compared with base, \
+            "Fastest of 3 methods: base and a (no difference between them). Compared with base, \
              1 is slower, 1 makes no difference."
         );
         times.extend([("b", 1000), ("c", 1000), ("d", 1000)]);
         assert!(sentence(&times).starts_with(
-            "Fastest of 6 methods: base, a, b and 2 more (no difference found between them)."
+            "Fastest of 6 methods: base, a, b and 2 more (no difference between them)."
         ));
         let equal = [("base", 1000), ("base (again)", 1000), ("a", 1000)];
-        let none =
-            "None of 2 methods is shown to be the fastest: no difference found between them. ";
+        let none = "None of 2 methods is shown to be the fastest: no difference between them. ";
         assert!(sentence(&equal).starts_with(none));
+    }
+
+    /// Six rounds that agree decide one comparison, but not five at once.
+    #[test]
+    fn undecided_among_many_says_what_would_be_decided_alone() {
+        let slower = ["a", "b", "c", "d", "e"].map(|name| (name, 2000));
+        let times = [("base", 1000), ("base (again)", 1000)].into_iter().chain(slower);
+        let ranking = &rank(&with(&times.collect::<Vec<_>>(), 6))[0];
+        let data = with(&[("base", 1000), ("base (again)", 1000)], 6);
+        assert_eq!(
+            sentence(&data.spec, ranking),
+            "None of 6 methods is shown to be the fastest: undecided between them. Compared with base, 5 \
+             are undecided (5 would differ, if asked alone)."
+        );
+        let a = ranking.rows.iter().find(|row| row.cell.name == "a").unwrap();
+        assert_eq!(crate::report::format::verdict_label(&data.spec, a), "slower, if asked alone");
     }
 
     #[test]

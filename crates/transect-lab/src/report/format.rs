@@ -6,13 +6,14 @@ use transect_text::style::{DIM, ERROR, GOOD, Style};
 use transect_text::units::duration;
 
 use crate::ranking::Row;
+use crate::ranking::pair_answers::in_words;
 use crate::spec::SessionSpec;
 use transect_stats::Verdict;
 
 /// Returns the verdict of a row as people read it, and marks rows faster than the floor.
 pub(super) fn verdict_label(spec: &SessionSpec, row: &Row) -> String {
     let word = match &row.judgement {
-        Some(judgement) => judgement.verdict.label(),
+        Some(judgement) => &in_words(judgement, row.alone, row.time.n),
         None if row.cell.name == spec.base => "the base",
         None if row.cell.name == spec.second_base && spec.repeated() != spec.base => "again",
         None if row.cell.name == spec.second_base => "the base again",

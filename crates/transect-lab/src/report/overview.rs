@@ -7,6 +7,7 @@ use super::format::time;
 use crate::ranking::{Metric, Ranking, Row};
 use crate::spec::{SessionSpec, Spec};
 use transect_stats::Verdict;
+use transect_stats::verdict::MIN_ROUNDS;
 
 pub(super) const MAX_BARS: usize = 10;
 
@@ -142,32 +143,45 @@ fn sentence(spec: &SessionSpec, by: Metric, base: &Row, others: &[&Row]) -> Stri
     let mut said: Vec<String> = above_the_floor(base).into_iter().collect();
     let of_floor = said.len();
     let compared = compared_first(others);
-    let is_any = !compared.is_empty();
-    let (mut more, mut less, mut same) = (Vec::new(), Vec::new(), Vec::new());
-    for row in compared {
-        let Some((judgement, ratios)) = row.judgement.zip(row.to_base.as_ref()) else { continue };
-        let name = label(spec, row);
-        match judgement.verdict {
-            Verdict::Slower | Verdict::MoreCpu => more.push((times(ratios.median), name)),
-            Verdict::Faster | Verdict::LessCpu => less.push((times(1.0 / ratios.median), name)),
-            Verdict::NoDifference => same.push(name),
-            Verdict::Undecided => {}
+    let claims = |asked_alone: bool| {
+        let verdict = |row: &Row| match asked_alone {
+            true => row.differs_alone(),
+            false => row.judgement.map(|judgement| judgement.verdict),
+        };
+        let mut claims = Vec::new();
+        for (verdicts, word, is_inverse) in [
+            ([Verdict::Slower, Verdict::MoreCpu], faster, false),
+            ([Verdict::Faster, Verdict::LessCpu], slower, true),
+        ] {
+            let mut than = word;
+            for row in &compared {
+                let Some((verdict, ratios)) = verdict(row).zip(row.to_base) else { continue };
+                if verdicts.contains(&verdict) {
+                    let ratio = if is_inverse { 1.0 / ratios.median } else { ratios.median };
+                    claims.push(format!("{} × {than} {}", times(ratio), label(spec, row)));
+                    than = "than";
+                }
+            }
         }
-    }
-    for (compared, word) in [(more, faster), (less, slower)] {
-        for (at, (times, name)) in compared.into_iter().enumerate() {
-            let than = if at == 0 { word } else { "than" };
-            said.push(format!("{times} × {than} {name}"));
-        }
-    }
-    said.extend(same.into_iter().map(|name| format!("{equal} {name}")));
-    let median = time(base.time.median);
-    let name = label(spec, base);
-    let undecided = if is_any && said.len() == of_floor {
-        "; differences to the others are not decided"
-    } else {
-        ""
+        claims
     };
+    said.extend(claims(false));
+    let is_same = |row: &&&Row| {
+        row.judgement.is_some_and(|judgement| judgement.verdict == Verdict::NoDifference)
+    };
+    let same = compared.iter().filter(is_same);
+    said.extend(same.map(|row| format!("{equal} {}", label(spec, row))));
+    let alone = claims(true);
+    let undecided = if !alone.is_empty() {
+        format!("; if asked alone, {}", alone.join(", "))
+    } else if !compared.is_empty() && said.len() == of_floor {
+        let few = base.time.n < MIN_ROUNDS;
+        let why = if few { ": too few rounds" } else { "" };
+        format!("; differences to the others are not decided{why}")
+    } else {
+        String::new()
+    };
+    let (name, median) = (label(spec, base), time(base.time.median));
     let colon = if said.is_empty() { "" } else { ": " };
     format!("{name} {median}{of_cpu}{colon}{}{undecided}.", said.join(", "))
 }
@@ -278,8 +292,13 @@ mod tests {
         let mut data = walks(&TIMES);
         // Four rounds decide nothing.
         data.samples.retain(|sample| sample.round < 4);
-        let sentence =
-            "transect 109 µs: 9 % above the floor; differences to the others are not decided.";
+        let sentence = "transect 109 µs: 9 % above the floor; differences to the others are not decided: too few rounds.";
+        assert_eq!(overview(&data).sentence, sentence);
+        // Five decide one comparison, and not seven.
+        let mut data = walks(&TIMES);
+        data.samples.retain(|sample| sample.round < 5);
+        let sentence = "transect 109 µs: 9 % above the floor; if asked alone, 1.2 × faster than find, 2.0 × than \
+                        fd, 9.1 × than Python.";
         assert_eq!(overview(&data).sentence, sentence);
     }
 

@@ -37,7 +37,7 @@ function factsOf(row) {
   const units = unitsOf(place());
   const known = (what, value, of) => (typeof value === 'number' ? fact(what, of(value)) : []);
   return [
-    fact('verdict', h('span', { class: `badge v-${verdictOf(row)}` }, WORDS[verdictOf(row)])),
+    fact('verdict', h('span', { class: `badge v-${verdictOf(row)}` }, verdictInWords(row))),
     fact('median', duration(time.median)),
     fact('min to max', `${duration(time.min)} to ${duration(time.max)}`),
     fact('mean', duration(time.mean)),

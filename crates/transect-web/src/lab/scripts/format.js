@@ -59,8 +59,9 @@ function ratio(value) {
   return value >= 99.95 ? value.toFixed(0) : value >= 9.995 ? value.toFixed(1) : value.toFixed(2);
 }
 
-/** 1.52 (1.49 to 1.60). */
+/** 1.52 (1.49 to 1.60); one round has no interval. */
 function interval(ratios) {
+  if (ratios.n < 2) return ratio(ratios.median);
   return `${ratio(ratios.median)} (${ratio(ratios.low)} to ${ratio(ratios.high)})`;
 }
 

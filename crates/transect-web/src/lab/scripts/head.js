@@ -89,7 +89,7 @@ function tile(label, value, under, kind) {
 }
 
 function tiles() {
-  const { rows, best, noise, proved, state } = ranking();
+  const { rows, best, best_are_equal: equal, noise, proved, state } = ranking();
   // No method is named if none has a time.
   const fastest = rows.find(({ cell }) => cell.name === best[0]);
   const units = unitsOf(place());
@@ -100,7 +100,7 @@ function tiles() {
   const shares = [better, 'no_difference', worse, 'undecided'].map((word) => [word, number(word)]);
   return [
     fastest && tile(isByProcessor() ? 'least CPU' : 'fastest', duration(fastest.time.median), h('span', {}, named(fastest.cell.name),
-      best.length > 1 ? ` and ${best.length - 1} more, no difference found` : '')),
+      best.length > 1 ? ` and ${best.length - 1} more, ${equal ? 'no difference' : 'undecided between them'}` : '')),
     fastest && tile(`${UNITS} per second`, short(units / (fastest.time.median / 1e9)), isOfQuestions
       ? `${counted(units, 'question', 'questions')}: ${whole(files)} found, ${whole(place().expected.errors)} not`
       : isOfFiles

@@ -109,6 +109,14 @@ function verdictOf(row) {
   return row.judgement ? row.judgement.verdict : 'undecided';
 }
 
+/** The verdict of a row in words. One that is undecided only because of the other comparisons says so. */
+function verdictInWords(row) {
+  const { judgement, alone } = row;
+  if (judgement?.verdict !== 'undecided') return WORDS[verdictOf(row)];
+  if (!['undecided', 'no_difference'].includes(alone.verdict)) return `${WORDS[alone.verdict]}, if asked alone`;
+  return row.time.n < 5 ? 'too few rounds' : WORDS.undecided;
+}
+
 const languages = [...new Set(session.cells.map((cell) => cell.language))].sort();
 
 /** The class that colours a row. */

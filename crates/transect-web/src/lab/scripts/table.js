@@ -25,7 +25,7 @@ const anyCell = (of) => session.cells.some((cell) => of(cell) !== undefined && o
 const COLUMNS = [
   ['method', 'method', (row) => row.cell.name.toLowerCase(), null, ''],
   ['verdict', 'verdict', (row) => RANKS.indexOf(verdictOf(row)), (row) => (
-    h('span', {}, h('span', { class: `badge v-${verdictOf(row)}` }, WORDS[verdictOf(row)]),
+    h('span', {}, h('span', { class: `badge v-${verdictOf(row)}` }, verdictInWords(row)),
       row.below_the_floor ? h('span', { class: 'badge alarm' }, 'below the floor?') : null)), 'against the base'],
   ['median', 'median', (row) => row.time.median, (row) => duration(row.time.median), 'median of all rounds, of the time that is compared'],
   ['mad', 'MAD', (row) => row.time.mad / row.time.median, (row) => percent(row.time.mad / row.time.median), 'median absolute deviation'],
