@@ -146,7 +146,7 @@ fn completions_zsh_completes_words() {
         ("lab run enumerate --preset qui", "quick"),
     ] {
         let tried = env.sh(&format!(
-            "{ON_PATH} HOME=$PWD TERM=xterm timeout 60 zsh -f try '{words}' '{expected}'"
+            "{ON_PATH} HOME=$PWD TERM=xterm timeout 600 zsh -f try '{words}' '{expected}'"
         ));
         assert_eq!(tried.code, Some(0), "{words}: {}", tried.text());
     }
