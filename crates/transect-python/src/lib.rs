@@ -20,6 +20,7 @@ mod entry;
 mod errors;
 mod fork;
 mod html;
+mod iterator;
 mod job;
 mod list;
 mod lookups;

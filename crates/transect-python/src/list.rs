@@ -10,7 +10,7 @@ use transect::internal::SortKey;
 use transect::{Cancel, DirEntry, FieldMask};
 
 use crate::errors;
-use crate::options::parse_options;
+use crate::options::{choose, parse_options};
 use crate::pump::BatchSender;
 use crate::walk::{Found, Walk, wanted};
 
@@ -38,7 +38,7 @@ pub(crate) fn list(
     limit: Option<usize>,
     attributes: bool,
     options: Option<&Bound<'_, PyDict>>,
-) -> PyResult<Walk> {
+) -> PyResult<Py<Walk>> {
     let order = match (sort, reverse) {
         (None, true) => return Err(PyValueError::new_err("reverse needs sort")),
         (None, false) => None,
@@ -57,9 +57,9 @@ pub(crate) fn list(
         .map_err(|error| errors::exception(py, &error))?;
     let walk = plan.into_iter();
     match (order, limit) {
-        (None, None) => Ok(Walk::begin(cancel, walk)),
-        (None, Some(limit)) => Walk::start(cancel, move |items| send_first(walk, limit, items)),
-        (Some(order), limit) => Walk::start(cancel, move |items| {
+        (None, None) => Walk::begin(py, cancel, walk),
+        (None, Some(limit)) => Walk::start(py, cancel, move |items| send_first(walk, limit, items)),
+        (Some(order), limit) => Walk::start(py, cancel, move |items| {
             send_sorted(walk, order, limit.unwrap_or(usize::MAX), items);
         }),
     }
@@ -93,11 +93,8 @@ pub(crate) fn glob<'py>(
 }
 
 fn key(name: &str) -> PyResult<SortKey> {
-    let found = SortKey::ALL.iter().copied().find(|key| key.as_str() == name);
-    found.ok_or_else(|| {
-        let all: Vec<&str> = SortKey::ALL.iter().map(|key| key.as_str()).collect();
-        PyValueError::new_err(format!("there is no key '{name}'; keys: {}", all.join(", ")))
-    })
+    let unknown = format!("there is no key '{name}'; keys");
+    choose(SortKey::ALL, SortKey::as_str, name, &unknown)
 }
 
 /// Sends entries as they are found.

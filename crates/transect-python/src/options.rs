@@ -70,14 +70,26 @@ pub(crate) fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 
 fn file_types(names: &[String]) -> PyResult<Vec<FileType>> {
     let find = |name: &String| {
-        let found = FileType::ALL.iter().find(|file_type| file_type.as_str() == name);
-        found.copied().ok_or_else(|| {
-            let all: Vec<_> = FileType::ALL.iter().map(|file_type| file_type.as_str()).collect();
-            let all = all.join(", ");
-            PyValueError::new_err(format!("there is no file type '{name}'; types: {all}"))
-        })
+        let unknown = format!("there is no file type '{name}'; types");
+        choose(FileType::ALL, FileType::as_str, name, &unknown)
     };
     names.iter().map(find).collect()
+}
+
+/// Returns the value with this word.
+///
+/// # Errors
+/// `ValueError` if there is none: `unknown`, and all words.
+pub(crate) fn choose<T: Copy>(
+    all: &[T],
+    word: impl Fn(T) -> &'static str,
+    wanted: &str,
+    unknown: &str,
+) -> PyResult<T> {
+    all.iter().copied().find(|&it| word(it) == wanted).ok_or_else(|| {
+        let words: Vec<&str> = all.iter().map(|&it| word(it)).collect();
+        PyValueError::new_err(format!("{unknown}: {}", words.join(", ")))
+    })
 }
 
 fn threads(value: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {

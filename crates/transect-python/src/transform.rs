@@ -4,12 +4,10 @@
 //! Transform.__next__ ─ first call ─► pump: find all inputs ─► job ─► outcomes ─► Transform.__next__ ─► Outcome
 //! ```
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::PyDict;
 use transect::{Cancel, Diagnostics, ScanOptions};
 use transect_transform::chain::Chain;
@@ -19,7 +17,7 @@ use transect_transform::step::{Shape, Step};
 use transect_transform::tree::{Job, OutputTarget, find_inputs};
 
 use crate::errors::{self, ErrorInfo};
-use crate::fork::Owner;
+use crate::iterator::{Errors, Items};
 use crate::options::{parse_options, texts};
 use crate::outcome::Outcome;
 use crate::pump::{BatchSender, Pump};
@@ -67,7 +65,7 @@ pub(crate) fn transform(
     binary: bool,
     threads: Option<usize>,
     options: Option<&Bound<'_, PyDict>>,
-) -> PyResult<Transform> {
+) -> PyResult<Py<Transform>> {
     let words: Vec<String> = texts(steps)?
         .iter()
         .flat_map(|text| text.split(PIPE))
@@ -97,17 +95,16 @@ pub(crate) fn transform(
     // Errors in the options are errors of this call.
     inputs.clone().plan().map_err(|error| errors::exception(py, &error))?;
     let job = Job::new(output).passes(passes).replace(replace).threads(threads);
-    let work = Work { inputs, job, chain };
-    let state = State {
-        work: Some(work),
-        pump: None,
-        errors: Vec::new(),
-        error_count: 0,
-        failed: 0,
-        ended: false,
-        complete: false,
+    // `None` as soon as it has begun.
+    let mut work = Some(Work { inputs, job, chain });
+    let (mut pump, of_job) = (None, cancel.clone());
+    let next = move |py: Python<'_>, errors: &mut Errors| {
+        if let Some(work) = work.take() {
+            pump = Some(Pump::start(&of_job, move |items| work.run(items))?);
+        }
+        pump.as_mut().map_or(Ok(None), |pump| receive(py, pump, errors))
     };
-    Ok(Transform { state: Mutex::new(state), cancel, owner: Owner::current() })
+    Py::new(py, (Transform, Items::new(cancel, errors::warn_partial_files, next)))
 }
 
 /// The steps, and where their files are searched for.
@@ -161,120 +158,29 @@ impl Work {
 ///
 /// The threads of the transform stop when it is closed or no longer referenced: files that were begun
 /// keep their old content.
-#[pyclass(frozen, module = "transect")]
-pub(crate) struct Transform {
-    state: Mutex<State>,
-    cancel: Cancel,
-    /// The process that has the threads.
-    owner: Owner,
-}
+#[pyclass(frozen, extends = Items, module = "transect")]
+pub(crate) struct Transform;
 
-struct State {
-    /// `None` as soon as it has begun.
-    work: Option<Work>,
-    pump: Option<Pump<Item>>,
-    errors: Vec<ErrorInfo>,
-    error_count: u64,
-    /// Files that could not be transformed.
-    failed: u64,
-    /// Nothing more will be returned.
-    ended: bool,
-    complete: bool,
-}
-
-impl State {
-    /// Returns the next outcome; `None` after the last one.
-    fn next(&mut self, cancel: &Cancel, py: Python<'_>) -> PyResult<Option<Outcome>> {
-        if let Some(work) = self.work.take() {
-            self.pump = Some(Pump::start(cancel, move |items| work.run(items))?);
-        }
-        let Some(pump) = &mut self.pump else { return Ok(None) };
-        while let Some(item) = pump.next(py)? {
-            match item {
-                Item::Outcome(outcome) => {
-                    self.failed += u64::from(outcome.has_failed());
-                    return Ok(Some(*outcome));
-                }
-                Item::Failed(error) => return Err(errors::exception(py, &error)),
-                Item::Diagnostics(found) => {
-                    errors::failed_root(py, &found)?;
-                    self.error_count += found.errors;
-                    self.errors.extend(found.kept_errors.iter().map(ErrorInfo::new));
-                }
-                Item::Leftover(error) => {
-                    self.error_count += 1;
-                    self.errors.push(ErrorInfo::of_file(&error));
-                }
+/// Returns the next outcome; `None` after the last one.
+fn receive(
+    py: Python<'_>,
+    pump: &mut Pump<Item>,
+    errors: &mut Errors,
+) -> PyResult<Option<Py<PyAny>>> {
+    while let Some(item) = pump.next(py)? {
+        match item {
+            Item::Outcome(outcome) => {
+                errors.count += u64::from(outcome.has_failed());
+                return Ok(Some(Py::new(py, *outcome)?.into_any()));
             }
-        }
-        if !std::mem::replace(&mut self.ended, true) {
-            let errors = self.error_count + self.failed;
-            self.complete = errors == 0;
-            if !self.complete {
-                errors::warn_partial_files(py, errors)?;
+            Item::Failed(error) => return Err(errors::exception(py, &error)),
+            Item::Diagnostics(found) => {
+                errors::failed_root(py, &found)?;
+                errors.count += found.errors;
+                errors.kept.extend(found.kept_errors.iter().map(ErrorInfo::new));
             }
-        }
-        Ok(None)
-    }
-
-    fn close(&mut self, py: Python<'_>) {
-        self.ended = true;
-        self.work = None;
-        if let Some(pump) = &mut self.pump {
-            pump.close(py);
+            Item::Leftover(error) => errors.add(ErrorInfo::of_file(&error)),
         }
     }
-}
-
-impl Transform {
-    fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
-        self.owner.check()?;
-        Ok(self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-#[pymethods]
-impl Transform {
-    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
-        slf
-    }
-
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Outcome>> {
-        let mut state = self.lock(py)?;
-        let next = state.next(&self.cancel, py);
-        if next.is_err() {
-            state.close(py);
-        }
-        next
-    }
-
-    /// Stop: wait until the threads are gone. There are no more outcomes after it.
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
-        // Before the lock, which a waiting `next` holds.
-        self.cancel.cancel();
-        self.lock(py)?.close(py);
-        Ok(())
-    }
-
-    /// Whether all files were found and transformed: True only after the last outcome.
-    #[getter]
-    fn complete(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.lock(py)?.complete)
-    }
-
-    /// The errors of finding files and of removing temporary files of killed runs, as ErrorInfo objects.
-    /// Those of single files are in their outcomes.
-    #[getter]
-    fn errors(&self, py: Python<'_>) -> PyResult<Vec<ErrorInfo>> {
-        Ok(self.lock(py)?.errors.clone())
-    }
-
-    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
-        slf
-    }
-
-    #[pyo3(signature = (*_args))]
-    fn __exit__(&self, py: Python<'_>, _args: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.close(py)
-    }
+    Ok(None)
 }

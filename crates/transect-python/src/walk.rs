@@ -7,18 +7,16 @@
 //!
 //! So a small tree starts no thread, which would cost many times what reading it costs.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::PyDict;
 use transect::internal::FoundEntries;
-use transect::{Cancel, Diagnostics, DirEntry, Error, FieldMask, Operation, ScanError};
+use transect::{Cancel, DirEntry, Error, FieldMask, Operation};
 
 use crate::entry::Entry;
 use crate::errors::{self, ErrorInfo};
-use crate::fork::Owner;
+use crate::iterator::{Errors, Items};
 use crate::options::parse_options;
 use crate::pump::{BatchSender, Pump};
 
@@ -55,11 +53,11 @@ pub(crate) fn walk(
     paths: &Bound<'_, PyAny>,
     attributes: bool,
     options: Option<&Bound<'_, PyDict>>,
-) -> PyResult<Walk> {
+) -> PyResult<Py<Walk>> {
     let cancel = Cancel::new();
     let options = parse_options(paths, options)?.cancel(cancel.clone()).want(wanted(attributes));
     let plan = options.plan().map_err(|error| errors::exception(py, &error))?;
-    Ok(Walk::begin(cancel, plan.into_iter()))
+    Walk::begin(py, cancel, plan.into_iter())
 }
 
 /// Returns what entries must have besides names and types: all attributes, or nothing.
@@ -92,12 +90,45 @@ fn send_all(mut walk: transect::Walk, items: &mut BatchSender<Found>) {
 ///
 /// Memory is bounded: the threads of the walk wait while the caller is behind. They stop when the walk
 /// is closed or no longer referenced.
-#[pyclass(frozen, module = "transect")]
-pub(crate) struct Walk {
-    state: Mutex<State>,
-    cancel: Cancel,
-    /// The process that has the threads.
-    owner: Owner,
+#[pyclass(frozen, extends = Items, module = "transect")]
+pub(crate) struct Walk;
+
+impl Walk {
+    /// Returns the entries of a walk, which `cancel` stops.
+    pub(crate) fn begin(
+        py: Python<'_>,
+        cancel: Cancel,
+        walk: transect::Walk,
+    ) -> PyResult<Py<Self>> {
+        let walk = walk.threads_after(Duration::MAX);
+        Self::new(py, cancel, Source::Here(Box::new(walk), Duration::ZERO))
+    }
+
+    /// Returns the entries that `send` sends from a thread of its own. `cancel` stops it.
+    pub(crate) fn start(
+        py: Python<'_>,
+        cancel: Cancel,
+        send: impl FnOnce(&mut BatchSender<Found>) + Send + 'static,
+    ) -> PyResult<Py<Self>> {
+        let pump = Pump::start(&cancel, send)?;
+        Self::new(py, cancel, Source::Thread(pump))
+    }
+
+    fn new(py: Python<'_>, cancel: Cancel, source: Source) -> PyResult<Py<Self>> {
+        let mut entries = Entries { source, found: FoundEntries::default(), cancel };
+        let cancel = entries.cancel.clone();
+        let next = move |py: Python<'_>, errors: &mut Errors| entries.next(py, errors);
+        Py::new(py, (Self, Items::new(cancel, errors::warn_partial, next)))
+    }
+}
+
+#[pymethods]
+impl Walk {
+    /// The number of errors so far.
+    #[getter]
+    fn error_count(slf: PyRef<'_, Self>) -> PyResult<u64> {
+        slf.as_super().error_count(slf.py())
+    }
 }
 
 /// Where entries come from.
@@ -105,181 +136,75 @@ enum Source {
     /// The thread of the caller, which has read for this time.
     Here(Box<transect::Walk>, Duration),
     Thread(Pump<Found>),
-    Closed,
+    Ended,
 }
 
-impl Source {
-    /// Returns what is found next; `None` after the end. `cancel` stops the walk.
-    fn next(&mut self, py: Python<'_>, cancel: &Cancel) -> PyResult<Option<Found>> {
-        let (walk, read_for) = match self {
-            Self::Here(walk, read_for) => (walk, read_for),
-            Self::Thread(pump) => return pump.next(py),
-            Self::Closed => return Ok(None),
+struct Entries {
+    source: Source,
+    /// Entries to be returned.
+    found: FoundEntries,
+    cancel: Cancel,
+}
+
+impl Entries {
+    /// Returns the next entry; `None` after the last one.
+    fn next(&mut self, py: Python<'_>, errors: &mut Errors) -> PyResult<Option<Py<PyAny>>> {
+        loop {
+            let next = match self.found.take_next() {
+                Some(Ok(entry)) => Ok(Entry::new(py, entry.dir(), entry.name, entry.attributes)?),
+                Some(Err(error)) => Err(error),
+                None => match self.receive(py)? {
+                    Some(Found::Many(found)) => {
+                        self.found = found;
+                        continue;
+                    }
+                    Some(Found::One(Ok(entry))) => {
+                        let attributes = entry.attributes();
+                        Ok(Entry::new(py, entry.dir(), entry.file_name(), attributes)?)
+                    }
+                    Some(Found::One(Err(error))) => Err(error),
+                    None => return Ok(None),
+                },
+            };
+            match next {
+                Ok(entry) => return Ok(Some(entry.into_any())),
+                Err(error) => count(py, errors, error)?,
+            }
+        }
+    }
+
+    /// Returns what is found next; `None` after the end.
+    fn receive(&mut self, py: Python<'_>) -> PyResult<Option<Found>> {
+        let (walk, read_for) = match &mut self.source {
+            Source::Here(walk, read_for) => (walk, read_for),
+            Source::Thread(pump) => return pump.next(py),
+            Source::Ended => return Ok(None),
         };
         let began = Instant::now();
         let found = py.detach(|| walk.take_found());
         *read_for += began.elapsed();
-        if *read_for > HERE && found.is_some() {
-            let Self::Here(walk, _) = std::mem::replace(self, Self::Closed) else {
-                return Ok(None);
-            };
+        if *read_for > HERE
+            && found.is_some()
+            && let Source::Here(walk, _) = std::mem::replace(&mut self.source, Source::Ended)
+        {
             let walk = walk.threads_after(Duration::ZERO);
-            *self = Self::Thread(Pump::start(cancel, move |items| send_all(walk, items))?);
+            let pump = Pump::start(&self.cancel, move |items| send_all(walk, items))?;
+            self.source = Source::Thread(pump);
         }
         Ok(found.map(Found::Many))
     }
 }
 
-struct State {
-    source: Source,
-    /// Entries to be returned.
-    found: FoundEntries,
-    errors: Vec<ScanError>,
-    error_count: u64,
-    /// Nothing more will be returned.
-    ended: bool,
-    complete: bool,
-}
-
-impl State {
-    /// Returns the next entry; `None` after the last one.
-    fn next(&mut self, py: Python<'_>, cancel: &Cancel) -> PyResult<Option<Py<Entry>>> {
-        loop {
-            match self.found.take_next() {
-                Some(Ok(entry)) => {
-                    return Entry::new(py, entry.dir(), entry.name, entry.attributes).map(Some);
-                }
-                Some(Err(error)) => self.count(py, error)?,
-                None => match self.source.next(py, cancel)? {
-                    Some(Found::Many(found)) => self.found = found,
-                    Some(Found::One(Ok(entry))) => {
-                        let attributes = entry.attributes();
-                        return Entry::new(py, entry.dir(), entry.file_name(), attributes)
-                            .map(Some);
-                    }
-                    Some(Found::One(Err(error))) => self.count(py, error)?,
-                    None => break,
-                },
-            }
-        }
-        if !std::mem::replace(&mut self.ended, true) {
-            self.complete = self.error_count == 0 && !cancel.is_cancelled();
-            if self.error_count > 0 {
-                errors::warn_partial(py, self.error_count)?;
-            }
-        }
-        Ok(None)
+/// Counts an error inside a tree.
+///
+/// # Errors
+/// The exception for a root that cannot be read, or for a walk that could not go on.
+fn count(py: Python<'_>, errors: &mut Errors, error: Error) -> PyResult<()> {
+    let Error::Entry(error) = error else { return Err(errors::exception(py, &error)) };
+    // A root whose listing failed midway was read in part.
+    if error.depth() == 0 && error.operation() != Operation::ReadDirectory {
+        return Err(errors::root_exception(py, &error));
     }
-
-    /// Counts an error inside a tree.
-    ///
-    /// # Errors
-    /// The exception for a root that cannot be read, or for a walk that could not go on.
-    fn count(&mut self, py: Python<'_>, error: Error) -> PyResult<()> {
-        let Error::Entry(error) = error else { return Err(errors::exception(py, &error)) };
-        // A root whose listing failed midway was read in part.
-        if error.depth() == 0 && error.operation() != Operation::ReadDirectory {
-            return Err(errors::root_exception(py, &error));
-        }
-        self.error_count += 1;
-        if self.errors.len() < Diagnostics::DEFAULT_KEPT {
-            self.errors.push(error);
-        }
-        Ok(())
-    }
-
-    /// Ends the walk.
-    fn close(&mut self, py: Python<'_>) {
-        self.ended = true;
-        self.found = FoundEntries::default();
-        if let Source::Thread(pump) = &mut self.source {
-            pump.close(py);
-        }
-        self.source = Source::Closed;
-    }
-}
-
-impl Walk {
-    /// Returns the entries of a walk, which `cancel` stops.
-    pub(crate) fn begin(cancel: Cancel, walk: transect::Walk) -> Self {
-        let walk = walk.threads_after(Duration::MAX);
-        Self::new(cancel, Source::Here(Box::new(walk), Duration::ZERO))
-    }
-
-    /// Returns the entries that `send` sends from a thread of its own. `cancel` stops it.
-    pub(crate) fn start(
-        cancel: Cancel,
-        send: impl FnOnce(&mut BatchSender<Found>) + Send + 'static,
-    ) -> PyResult<Self> {
-        let pump = Pump::start(&cancel, send)?;
-        Ok(Self::new(cancel, Source::Thread(pump)))
-    }
-
-    fn new(cancel: Cancel, source: Source) -> Self {
-        let state = State {
-            source,
-            found: FoundEntries::default(),
-            errors: Vec::new(),
-            error_count: 0,
-            ended: false,
-            complete: false,
-        };
-        Self { state: Mutex::new(state), cancel, owner: Owner::current() }
-    }
-
-    fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
-        self.owner.check()?;
-        Ok(self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-#[pymethods]
-impl Walk {
-    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
-        slf
-    }
-
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<Entry>>> {
-        let mut state = self.lock(py)?;
-        let next = state.next(py, &self.cancel);
-        if next.is_err() {
-            state.close(py);
-        }
-        next
-    }
-
-    /// Stop the walk: wait until its threads are gone. There are no more entries after it.
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
-        // Before the lock, which a waiting `next` holds.
-        self.cancel.cancel();
-        self.lock(py)?.close(py);
-        Ok(())
-    }
-
-    /// Whether everything was read: True only after the last entry, if there were no errors.
-    #[getter]
-    fn complete(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.lock(py)?.complete)
-    }
-
-    /// The errors below the roots so far, as ErrorInfo objects: at most the first thousand.
-    #[getter]
-    fn errors(&self, py: Python<'_>) -> PyResult<Vec<ErrorInfo>> {
-        Ok(self.lock(py)?.errors.iter().map(ErrorInfo::new).collect())
-    }
-
-    /// The number of errors so far.
-    #[getter]
-    fn error_count(&self, py: Python<'_>) -> PyResult<u64> {
-        Ok(self.lock(py)?.error_count)
-    }
-
-    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
-        slf
-    }
-
-    #[pyo3(signature = (*_args))]
-    fn __exit__(&self, py: Python<'_>, _args: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.close(py)
-    }
+    errors.add(ErrorInfo::new(&error));
+    Ok(())
 }
