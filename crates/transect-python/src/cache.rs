@@ -11,6 +11,7 @@ use crate::attributes::Attributes;
 use crate::errors::{self, os_exception};
 use crate::fork::Owner;
 use crate::lookups::{self, Found};
+use crate::options::choose;
 use crate::paths::{parse_path, parse_paths};
 use crate::rows::Rows;
 use crate::walk::all_attributes;
@@ -55,11 +56,8 @@ impl AttributeCache {
         roots: Option<&Bound<'_, PyAny>>,
         memory: Option<usize>,
     ) -> PyResult<Self> {
-        let Some(&level) = Level::ALL.iter().find(|known| known.as_str() == level) else {
-            let all: Vec<&str> = Level::ALL.iter().map(|level| level.as_str()).collect();
-            let message = format!("there is no level '{level}'; levels: {}", all.join(", "));
-            return Err(PyValueError::new_err(message));
-        };
+        let unknown = format!("there is no level '{level}'; levels");
+        let level = choose(Level::ALL, Level::as_str, level, &unknown)?;
         let mut options = CacheOptions::new(level).want(all_attributes());
         options.base = base.map(parse_path).transpose()?;
         options.roots = roots.map(parse_paths).transpose()?.unwrap_or_default();

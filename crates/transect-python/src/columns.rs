@@ -16,6 +16,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use transect::{Attributes, FieldMask, FileType};
 
+use crate::options::choose;
+
 /// Some entries, as the columns need them.
 #[derive(Default)]
 pub(crate) struct Block<'a> {
@@ -98,6 +100,11 @@ impl Column {
         Self::ALL.iter().copied().filter(|column| !rare.contains(column)).collect()
     }
 
+    /// Returns the columns that contain neither a path nor a part of one.
+    pub(crate) fn attributes() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|it| *it == Self::Type || !it.needs().is_empty())
+    }
+
     /// Returns the columns with these names; without names, the default ones.
     ///
     /// # Errors
@@ -122,12 +129,8 @@ impl Column {
     fn parse(names: &[String]) -> PyResult<Vec<Self>> {
         let mut columns = Vec::new();
         for name in names {
-            let Some(column) = Self::ALL.iter().copied().find(|column| column.name() == name)
-            else {
-                let all: Vec<&str> = Self::ALL.iter().map(|column| column.name()).collect();
-                let message = format!("there is no column '{name}'; columns: {}", all.join(", "));
-                return Err(PyValueError::new_err(message));
-            };
+            let unknown = format!("there is no column '{name}'; columns");
+            let column = choose(Self::ALL, Self::name, name, &unknown)?;
             if columns.contains(&column) {
                 return Err(PyValueError::new_err(format!("column '{name}' is named twice")));
             }

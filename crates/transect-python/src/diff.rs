@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use transect::{Cancel, FieldMask, ScanOptions};
@@ -13,12 +13,12 @@ use transect_snapshot::{
 };
 use transect_sys::name_from_bytes;
 
-use crate::changes::{self, COMPARED};
-use crate::errors::{self, root_exception};
+use crate::columns::Column;
+use crate::options::{choose, texts};
 use crate::paths::{decode, parse_path};
 use crate::rows::Rows;
 use crate::table::Table;
-use crate::{job, snapshot};
+use crate::{changes, errors, job, snapshot};
 
 /// Compare two trees, and return what changed from `a` to `b`: a Diff object, one row for each change.
 ///
@@ -42,25 +42,17 @@ pub(crate) fn diff(
     let mut options = DiffOptions::default();
     options.ignored = ignore.map(fields).transpose()?.unwrap_or(FieldMask::empty());
     options.verify = verify;
-    let sources = [Source::parse(a)?, Source::parse(b)?];
-    let has_stored = sources.iter().any(Source::is_stored);
+    let (a, b) = (Source::parse(a)?, Source::parse(b)?);
+    let has_stored = a.is_stored() || b.is_stored();
     let cancel = Cancel::new();
-    let [a, b] = sources;
     let work = || {
-        let a = a.read(has_stored, &cancel)?;
-        let b = b.read(has_stored, &cancel)?;
+        let (a, b) = (a.read(has_stored, &cancel)?, b.read(has_stored, &cancel)?);
         let diff = compare(&a, &b, &options)?;
         let (a, b) = (a.metadata(), b.metadata());
-        Ok(Compared {
-            diff,
-            complete: a.complete && b.complete,
-            unverified: a.unverified || b.unverified,
-            errors: a.errors + b.errors,
-        })
+        let (complete, unverified) = (a.complete && b.complete, a.unverified || b.unverified);
+        Ok::<_, PyErr>((diff, complete, unverified, a.errors + b.errors))
     };
-    let compared: Result<Compared, Failure> = job::run(py, &cancel, |_| Ok(()), work)?;
-    let Compared { diff, complete, unverified, errors } =
-        compared.map_err(|failure| failure.exception(py))?;
+    let (diff, complete, unverified, errors) = job::run(py, &cancel, |_| Ok(()), work)??;
     if !complete {
         errors::warn_partial_trees(py, errors)?;
     }
@@ -71,28 +63,14 @@ pub(crate) fn diff(
     Py::new(py, (Diff { diff, complete, unverified }, rows))
 }
 
-struct Compared {
-    diff: EngineDiff,
-    complete: bool,
-    unverified: bool,
-    errors: u64,
-}
-
 /// Returns the attributes that names of columns mean: one, or an iterable of them.
 fn fields(names: &Bound<'_, PyAny>) -> PyResult<FieldMask> {
-    let names: Vec<String> = match names.cast::<PyString>() {
-        Ok(name) => vec![name.extract()?],
-        Err(_) => names.try_iter()?.map(|name| name?.extract()).collect::<PyResult<_>>()?,
-    };
+    let compared: Vec<Column> = changes::compared().collect();
     let field = |name: &String| {
-        let found = COMPARED.iter().find(|(known, _)| known == name).map(|(_, field)| *field);
-        found.ok_or_else(|| {
-            let all: Vec<&str> = COMPARED.iter().map(|(name, _)| *name).collect();
-            let message = format!("'{name}' is not compared; compared are: {}", all.join(", "));
-            PyValueError::new_err(message)
-        })
+        let unknown = format!("'{name}' is not compared; compared are");
+        choose(&compared, Column::name, name, &unknown).map(Column::needs)
     };
-    names.iter().map(field).collect()
+    texts(names)?.iter().map(field).collect()
 }
 
 /// A tree, as it was given.
@@ -116,26 +94,31 @@ impl Source {
         matches!(self, Self::Snapshot(_))
     }
 
-    fn read(self, has_stored: bool, cancel: &Cancel) -> Result<Side, Failure> {
+    fn read(self, has_stored: bool, cancel: &Cancel) -> PyResult<Side> {
         match self {
             Self::Table(tree) => Ok(Side::Live(tree)),
             Self::Snapshot(path) => match Snapshot::open(&path) {
                 Ok(snapshot) => Ok(Side::Stored(path, Box::new(snapshot))),
-                Err(error) => Err(Failure::Snapshot(path, error)),
+                Err(error) => Err(cannot_read(&path, &error)),
             },
             Self::Directory(path) => {
                 let path =
                     if has_stored { std::path::absolute(&path).unwrap_or(path) } else { path };
                 let options = ScanOptions::new([path]).cancel(cancel.clone());
-                let tree = snapshot::read_live(options, FIELDS).map_err(Failure::Walk)?;
-                let diagnostics = tree.table().diagnostics();
-                if diagnostics.failed_roots > 0 {
-                    return Err(Failure::Root(Box::new(tree)));
-                }
-                Ok(Side::Live(Arc::new(tree)))
+                let tree = snapshot::read_live(options, FIELDS);
+                Python::attach(|py| {
+                    let tree = tree.map_err(|error| errors::exception(py, &error))?;
+                    errors::failed_root(py, tree.table().diagnostics())?;
+                    Ok(Side::Live(Arc::new(tree)))
+                })
             }
         }
     }
+}
+
+/// Returns the exception for a snapshot that cannot be read, on a thread without the interpreter lock.
+fn cannot_read(path: &Path, error: &ReadError) -> PyErr {
+    Python::attach(|py| snapshot::exception(py, path, error))
 }
 
 /// What is read of a directory: all attributes that are compared, and the time of creation, which proves
@@ -177,46 +160,16 @@ impl Side {
     }
 }
 
-fn compare(a: &Side, b: &Side, options: &DiffOptions) -> Result<EngineDiff, Failure> {
+fn compare(a: &Side, b: &Side, options: &DiffOptions) -> PyResult<EngineDiff> {
     transect_snapshot::diff(a.tree(), b.tree(), options).map_err(|error| {
-        let path = a.path().or(b.path()).unwrap_or(Path::new("")).to_owned();
         match (a.path(), b.path()) {
-            (Some(_), Some(_)) => Failure::Snapshots(
-                [a, b].map(|side| side.path().unwrap_or(&path).to_owned()),
-                error,
-            ),
-            _ => Failure::Snapshot(path, error),
-        }
-    })
-}
-
-/// Why trees cannot be compared.
-enum Failure {
-    Walk(transect::Error),
-    Root(Box<LiveTree>),
-    Snapshot(PathBuf, ReadError),
-    /// One of the two.
-    Snapshots([PathBuf; 2], ReadError),
-}
-
-impl Failure {
-    fn exception(&self, py: Python<'_>) -> PyErr {
-        match self {
-            Self::Walk(error) => errors::exception(py, error),
-            Self::Root(tree) => {
-                let mut kept = tree.table().diagnostics().kept_errors.iter();
-                match kept.find(|error| error.depth() == 0) {
-                    Some(error) => root_exception(py, error),
-                    None => PyOSError::new_err("the directory cannot be read"),
-                }
-            }
-            Self::Snapshot(path, error) => snapshot::exception(py, path, error),
-            Self::Snapshots([a, b], error) => {
+            (Some(a), Some(b)) => {
                 let (a, b) = (a.display(), b.display());
                 PyValueError::new_err(format!("cannot compare '{a}' and '{b}': {error}"))
             }
+            (a, b) => cannot_read(a.or(b).unwrap_or(Path::new("")), &error),
         }
-    }
+    })
 }
 
 /// What changed between two trees: numbers, and one row for each change, sorted by path.

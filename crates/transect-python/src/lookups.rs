@@ -12,22 +12,6 @@ use crate::rows::{Columns, raw};
 /// A path, and what was found of it.
 pub(crate) type Found = (PathBuf, LookupResult);
 
-const ATTRIBUTES: [Column; 13] = [
-    Column::Type,
-    Column::Size,
-    Column::Allocated,
-    Column::Mtime,
-    Column::Ctime,
-    Column::Atime,
-    Column::Btime,
-    Column::Mode,
-    Column::Uid,
-    Column::Gid,
-    Column::Nlink,
-    Column::Inode,
-    Column::Device,
-];
-
 /// Returns the columns of lookups.
 pub(crate) fn columns(found: &[Found]) -> Columns {
     let paths = || found.iter().map(|(path, _)| path.as_os_str().as_encoded_bytes());
@@ -36,11 +20,13 @@ pub(crate) fn columns(found: &[Found]) -> Columns {
     let errors = || found.iter().map(|(_, result)| result.as_ref().err());
     let kinds: LargeStringArray = errors().map(|error| error.copied().map(kind)).collect();
     let numbers: UInt32Array = errors().map(|error| number(*error?)).collect();
-    let mut columns: Columns = vec![("path", Arc::new(text)), ("path_raw", Arc::new(path_raw))];
+    let mut columns: Columns =
+        vec![("path".to_owned(), Arc::new(text)), ("path_raw".to_owned(), Arc::new(path_raw))];
     let attributes = || found.iter().map(|(_, result)| result.as_ref().ok());
-    columns.extend(ATTRIBUTES.map(|column| (column.name(), column.array(attributes()))));
-    columns.push(("error", Arc::new(kinds)));
-    columns.push(("errno", Arc::new(numbers)));
+    let array = |column: Column| (column.name().to_owned(), column.array(attributes()));
+    columns.extend(Column::attributes().map(array));
+    columns.push(("error".to_owned(), Arc::new(kinds)));
+    columns.push(("errno".to_owned(), Arc::new(numbers)));
     columns
 }
 

@@ -18,7 +18,7 @@ use pyo3::types::PyCapsule;
 pub(crate) const BATCH_ROWS: usize = 65_536;
 
 /// Columns with their names.
-pub(crate) type Columns = Vec<(&'static str, ArrayRef)>;
+pub(crate) type Columns = Vec<(String, ArrayRef)>;
 
 /// Batches of rows, each made when it is requested.
 type Batches = Box<dyn Iterator<Item = RecordBatch> + Send>;

@@ -6,8 +6,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use transect::{Cancel, ScanOptions};
 use transect_snapshot::tasks::{
-    self, Commit, CommitLimits, MANIFEST_NAME, Manifest, Task, TaskError, TaskOptions,
-    remove_unfinished,
+    self, Commit, CommitLimits, MANIFEST_NAME, Task, TaskError, TaskOptions, remove_unfinished,
 };
 use transect_sys::host::host_name;
 use transect_transform::publish::put_with;
@@ -141,12 +140,15 @@ pub(crate) fn commit(
         folder: beside.unwrap_or(&folder).to_owned(),
     };
     let cancel = Cancel::new();
-    let run = || -> Result<Manifest, Failed> {
-        let commit = Commit::open(&folder)?;
-        let outlined = commit.outline(&limits, &cancel)?;
+    // On a thread without the interpreter lock.
+    let task = |error: TaskError| Python::attach(|py| exception(py, &error));
+    let file = |error| Python::attach(|py| errors::file_exception(py, &error));
+    let run = || {
+        let commit = Commit::open(&folder).map_err(task)?;
+        let outlined = commit.outline(&limits, &cancel).map_err(task)?;
         let mut metadata = commit.metadata();
         (metadata.host, metadata.options) = (host_name(), options);
-        let manifest = commit.manifest(outlined.entries(), &metadata)?;
+        let manifest = commit.manifest(outlined.entries(), &metadata).map_err(task)?;
         if let Some(output) = &output {
             let mut refused = None;
             let written = put_with(output, |out| {
@@ -157,42 +159,22 @@ pub(crate) fn commit(
             match refused {
                 // The output failed: its error has the name.
                 Some(TaskError::Write(path, error)) if path.as_os_str().is_empty() => {
-                    return Err(TaskError::Write(output.clone(), error).into());
+                    return Err(task(TaskError::Write(output.clone(), error)));
                 }
-                Some(error) => return Err(error.into()),
-                None => drop(written?),
+                Some(error) => return Err(task(error)),
+                None => drop(written.map_err(file)?),
             }
         }
-        put_with(&folder.join(MANIFEST_NAME), |out| {
+        let written = put_with(&folder.join(MANIFEST_NAME), |out| {
             serde_json::to_writer(&mut *out, &manifest)?;
             out.write_all(b"\n")
-        })?;
-        remove_unfinished(&folder)?;
+        });
+        written.map_err(file)?;
+        remove_unfinished(&folder).map_err(task)?;
         Ok(manifest)
     };
-    let manifest = job::run(py, &cancel, |_| Ok(()), run)?.map_err(|failed| match failed {
-        Failed::Task(error) => exception(py, &error),
-        Failed::File(error) => errors::file_exception(py, &error),
-    })?;
+    let manifest = job::run(py, &cancel, |_| Ok(()), run)??;
     Ok((manifest.parts.len(), manifest.entries, manifest.errors))
-}
-
-/// Why a commit failed.
-enum Failed {
-    Task(TaskError),
-    File(transect_transform::Error),
-}
-
-impl From<TaskError> for Failed {
-    fn from(error: TaskError) -> Self {
-        Self::Task(error)
-    }
-}
-
-impl From<transect_transform::Error> for Failed {
-    fn from(error: transect_transform::Error) -> Self {
-        Self::File(error)
-    }
 }
 
 fn no_json(error: serde_json::Error) -> PyErr {
