@@ -1,7 +1,5 @@
 //! Key bindings: one table, from which the help is generated.
 
-use std::fmt;
-
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::cursor::Motion;
@@ -69,180 +67,87 @@ transect_sys::words! {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Key {
-    code: KeyCode,
-    control: bool,
-}
-
-const fn key(code: KeyCode) -> Key {
-    Key { code, control: false }
-}
-
-const fn letter(letter: char) -> Key {
-    key(KeyCode::Char(letter))
-}
-
-const fn control(letter: char) -> Key {
-    Key { code: KeyCode::Char(letter), control: true }
-}
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.code {
-            KeyCode::Char(' ') => f.write_str("Space"),
-            KeyCode::Char(letter) if self.control => {
-                write!(f, "Ctrl-{}", letter.to_ascii_uppercase())
-            }
-            KeyCode::Char(letter) => write!(f, "{letter}"),
-            KeyCode::Down => f.write_str("↓"),
-            KeyCode::Up => f.write_str("↑"),
-            KeyCode::Left => f.write_str("←"),
-            KeyCode::Right => f.write_str("→"),
-            KeyCode::PageDown => f.write_str("PgDn"),
-            KeyCode::PageUp => f.write_str("PgUp"),
-            code => write!(f, "{code}"),
-        }
-    }
-}
-
-/// Keys with the same action in one context.
+/// Keys with the same action in some contexts.
 #[derive(Debug)]
 pub(crate) struct Binding {
-    pub(crate) context: Context,
-    pub(crate) keys: &'static [Key],
+    pub(crate) contexts: &'static [Context],
+    /// Their names, with spaces between.
+    pub(crate) keys: &'static str,
     pub(crate) action: Action,
     pub(crate) help: &'static str,
 }
 
 const fn bind(
-    context: Context,
-    keys: &'static [Key],
+    contexts: &'static [Context],
+    keys: &'static str,
     action: Action,
     help: &'static str,
 ) -> Binding {
-    Binding { context, keys, action, help }
+    Binding { contexts, keys, action, help }
 }
 
 pub(crate) const BINDINGS: &[Binding] = {
     use Action::*;
     use Context::*;
-    use KeyCode as Code;
+    const MOVES: &[Context] = &[Directory, List, Duplicates, Confirmation];
+    const PAGES: &[Context] = &[Directory, List, Duplicates];
     &[
-        bind(Directory, &[key(Code::Down), letter('j')], Move(Motion::Down), "next entry"),
-        bind(Directory, &[key(Code::Up), letter('k')], Move(Motion::Up), "previous entry"),
-        bind(
-            Directory,
-            &[key(Code::PageDown), control('f'), control('d')],
-            Move(Motion::PageDown),
-            "page down",
-        ),
-        bind(
-            Directory,
-            &[key(Code::PageUp), control('b'), control('u')],
-            Move(Motion::PageUp),
-            "page up",
-        ),
-        bind(Directory, &[key(Code::Home), letter('g')], Move(Motion::First), "first entry"),
-        bind(Directory, &[key(Code::End), letter('G')], Move(Motion::Last), "last entry"),
-        bind(
-            Directory,
-            &[key(Code::Enter), key(Code::Right), letter('l')],
-            Enter,
-            "open directory",
-        ),
-        bind(
-            Directory,
-            &[key(Code::Left), key(Code::Backspace), letter('h')],
-            Leave,
-            "parent directory",
-        ),
-        bind(Directory, &[letter('b')], LargestFiles, "largest files below"),
-        bind(Directory, &[letter('/')], Search, "search here: text or glob"),
-        bind(Directory, &[letter('f')], Find, "find in the tree: text or glob"),
-        bind(Directory, &[letter('D')], FindDuplicates, "find duplicates below this directory"),
-        bind(Directory, &[letter('s')], Sort(SortKey::Size), "sort by size (again: reverse)"),
-        bind(Directory, &[letter('c')], Sort(SortKey::Count), "sort by number of entries"),
-        bind(Directory, &[letter('n')], Sort(SortKey::Name), "sort by name"),
-        bind(Directory, &[letter('m')], Sort(SortKey::Time), "sort by newest change"),
-        bind(Directory, &[letter('a')], ToggleMeasure, "disk usage or apparent sizes"),
-        bind(Directory, &[letter('i')], TogglePanel, "show or hide details"),
-        bind(Directory, &[letter('e')], Errors, "show errors"),
-        bind(Directory, &[letter(' ')], ToggleMark, "toggle mark, move down"),
-        bind(Directory, &[letter('*')], MarkAll, "mark all"),
-        bind(Directory, &[letter('u')], UnmarkAll, "unmark all"),
-        bind(Directory, &[letter('o')], Open, "open with default program"),
-        bind(Directory, &[letter('!')], Shell, "shell in this directory"),
-        bind(Directory, &[letter('t')], Trash, "trash marked entries, or this"),
-        bind(Directory, &[letter('d')], Delete, "delete marked entries, or this"),
-        bind(Directory, &[letter('r')], Rescan, "read this directory again"),
-        bind(Directory, &[letter('R')], RescanAll, "read everything again"),
-        bind(Directory, &[letter('?'), key(Code::F(1))], Help, "help"),
-        bind(Directory, &[control('l')], Redraw, "redraw the screen"),
-        bind(Directory, &[control('z')], Suspend, "suspend (fg resumes)"),
-        bind(Directory, &[letter('q'), control('c')], Quit, "quit"),
-        bind(List, &[key(Code::Down), letter('j')], Move(Motion::Down), "down"),
-        bind(List, &[key(Code::Up), letter('k')], Move(Motion::Up), "up"),
-        bind(
-            List,
-            &[key(Code::PageDown), letter(' '), control('f'), control('d')],
-            Move(Motion::PageDown),
-            "page down",
-        ),
-        bind(
-            List,
-            &[key(Code::PageUp), control('b'), control('u')],
-            Move(Motion::PageUp),
-            "page up",
-        ),
-        bind(List, &[key(Code::Home), letter('g')], Move(Motion::First), "first line"),
-        bind(List, &[key(Code::End), letter('G')], Move(Motion::Last), "last line"),
-        bind(List, &[key(Code::Enter), key(Code::Right), letter('l')], GoTo, "go there"),
-        bind(
-            List,
-            &[key(Code::Esc), letter('q'), key(Code::Left), letter('h'), letter('?')],
-            Close,
-            "close",
-        ),
-        bind(List, &[control('c')], Quit, "quit"),
-        bind(Duplicates, &[key(Code::Down), letter('j')], Move(Motion::Down), "down"),
-        bind(Duplicates, &[key(Code::Up), letter('k')], Move(Motion::Up), "up"),
-        bind(Duplicates, &[key(Code::PageDown), control('f')], Move(Motion::PageDown), "page down"),
-        bind(Duplicates, &[key(Code::PageUp), control('b')], Move(Motion::PageUp), "page up"),
-        bind(Duplicates, &[key(Code::Home), letter('g')], Move(Motion::First), "first line"),
-        bind(Duplicates, &[key(Code::End), letter('G')], Move(Motion::Last), "last line"),
-        bind(Duplicates, &[key(Code::Enter), key(Code::Right), letter('l')], GoTo, "go to file"),
-        bind(Duplicates, &[letter(' ')], ToggleMark, "toggle mark, move down"),
-        bind(Duplicates, &[letter('*')], MarkAll, "mark all but the first of each group"),
-        bind(Duplicates, &[letter('u')], UnmarkAll, "unmark all"),
-        bind(Duplicates, &[letter('t')], Trash, "trash marked files"),
-        bind(Duplicates, &[letter('d')], Delete, "delete marked files"),
-        bind(Duplicates, &[letter('D')], FindDuplicates, "search again"),
-        bind(
-            Duplicates,
-            &[key(Code::Esc), letter('q'), key(Code::Left), letter('h')],
-            Close,
-            "close; stop a search",
-        ),
-        bind(Duplicates, &[control('c')], Quit, "quit"),
-        bind(Prompt, &[key(Code::Enter)], Accept, "accept"),
-        bind(Prompt, &[key(Code::Esc), control('c')], Close, "cancel"),
-        bind(Prompt, &[key(Code::Backspace), control('h')], Erase, "delete a letter"),
-        bind(Prompt, &[control('u')], EraseAll, "clear"),
-        bind(Prompt, &[key(Code::Down), control('n')], NextMatch, "next match"),
-        bind(Prompt, &[key(Code::Up), control('p')], PreviousMatch, "previous match"),
-        bind(Confirmation, &[letter('y')], Yes, "yes"),
-        bind(Confirmation, &[letter('n'), key(Code::Esc), letter('q'), control('c')], Close, "no"),
-        bind(
-            Confirmation,
-            &[key(Code::Tab), key(Code::Left), key(Code::Right), letter('h'), letter('l')],
-            ToggleAnswer,
-            "switch answer",
-        ),
-        bind(Confirmation, &[key(Code::Enter)], Accept, "accept"),
-        bind(Confirmation, &[key(Code::Down), letter('j')], Move(Motion::Down), "down"),
-        bind(Confirmation, &[key(Code::Up), letter('k')], Move(Motion::Up), "up"),
-        bind(Removal, &[key(Code::Esc), letter('q'), control('c')], Close, "stop"),
+        bind(MOVES, "↓ j", Move(Motion::Down), "down"),
+        bind(MOVES, "↑ k", Move(Motion::Up), "up"),
+        bind(PAGES, "PgDn Ctrl-F Ctrl-D", Move(Motion::PageDown), "page down"),
+        bind(PAGES, "PgUp Ctrl-B Ctrl-U", Move(Motion::PageUp), "page up"),
+        bind(PAGES, "Home g", Move(Motion::First), "first line"),
+        bind(PAGES, "End G", Move(Motion::Last), "last line"),
+        bind(&[List], "Space", Move(Motion::PageDown), "page down"),
+        bind(&[Directory], "Enter → l", Enter, "open directory"),
+        bind(&[Directory], "← Backspace h", Leave, "parent directory"),
+        bind(&[Directory], "b", LargestFiles, "largest files below"),
+        bind(&[Directory], "/", Search, "search here: text or glob"),
+        bind(&[Directory], "f", Find, "find in the tree: text or glob"),
+        bind(&[Directory], "D", FindDuplicates, "find duplicates below this directory"),
+        bind(&[Directory], "s", Sort(SortKey::Size), "sort by size (again: reverse)"),
+        bind(&[Directory], "c", Sort(SortKey::Count), "sort by number of entries"),
+        bind(&[Directory], "n", Sort(SortKey::Name), "sort by name"),
+        bind(&[Directory], "m", Sort(SortKey::Time), "sort by newest change"),
+        bind(&[Directory], "a", ToggleMeasure, "disk usage or apparent sizes"),
+        bind(&[Directory], "i", TogglePanel, "show or hide details"),
+        bind(&[Directory], "e", Errors, "show errors"),
+        bind(&[Directory], "Space", ToggleMark, "toggle mark, move down"),
+        bind(&[Directory], "*", MarkAll, "mark all"),
+        bind(&[Directory], "u", UnmarkAll, "unmark all"),
+        bind(&[Directory], "o", Open, "open with default program"),
+        bind(&[Directory], "!", Shell, "shell in this directory"),
+        bind(&[Directory], "t", Trash, "trash marked entries, or this"),
+        bind(&[Directory], "d", Delete, "delete marked entries, or this"),
+        bind(&[Directory], "r", Rescan, "read this directory again"),
+        bind(&[Directory], "R", RescanAll, "read everything again"),
+        bind(&[Directory], "? F1", Help, "help"),
+        bind(&[Directory], "Ctrl-L", Redraw, "redraw the screen"),
+        bind(&[Directory], "Ctrl-Z", Suspend, "suspend (fg resumes)"),
+        bind(&[Directory], "q Ctrl-C", Quit, "quit"),
+        bind(&[List], "Enter → l", GoTo, "go there"),
+        bind(&[List], "Esc q ← h ?", Close, "close"),
+        bind(&[List], "Ctrl-C", Quit, "quit"),
+        bind(&[Duplicates], "Enter → l", GoTo, "go to file"),
+        bind(&[Duplicates], "Space", ToggleMark, "toggle mark, move down"),
+        bind(&[Duplicates], "*", MarkAll, "mark all but the first of each group"),
+        bind(&[Duplicates], "u", UnmarkAll, "unmark all"),
+        bind(&[Duplicates], "t", Trash, "trash marked files"),
+        bind(&[Duplicates], "d", Delete, "delete marked files"),
+        bind(&[Duplicates], "D", FindDuplicates, "search again"),
+        bind(&[Duplicates], "Esc q ← h", Close, "close; stop a search"),
+        bind(&[Duplicates], "Ctrl-C", Quit, "quit"),
+        bind(&[Prompt], "Enter", Accept, "accept"),
+        bind(&[Prompt], "Esc Ctrl-C", Close, "cancel"),
+        bind(&[Prompt], "Backspace Ctrl-H", Erase, "delete a letter"),
+        bind(&[Prompt], "Ctrl-U", EraseAll, "clear"),
+        bind(&[Prompt], "↓ Ctrl-N", NextMatch, "next match"),
+        bind(&[Prompt], "↑ Ctrl-P", PreviousMatch, "previous match"),
+        bind(&[Confirmation], "y", Yes, "yes"),
+        bind(&[Confirmation], "n Esc q Ctrl-C", Close, "no"),
+        bind(&[Confirmation], "Tab ← → h l", ToggleAnswer, "switch answer"),
+        bind(&[Confirmation], "Enter", Accept, "accept"),
+        bind(&[Removal], "Esc q Ctrl-C", Close, "stop"),
     ]
 };
 
@@ -250,16 +155,44 @@ pub(crate) fn action_for(context: Context, event: KeyEvent) -> Option<Action> {
     if event.modifiers.contains(KeyModifiers::ALT) {
         return None;
     }
-    let pressed =
-        Key { code: event.code, control: event.modifiers.contains(KeyModifiers::CONTROL) };
-    let known = BINDINGS.iter().find(|it| it.context == context && it.keys.contains(&pressed));
-    known.map(|binding| binding.action)
+    let pressed = name_of(event);
+    let is_it = |it: &&Binding| {
+        it.contexts.contains(&context) && it.keys.split(' ').any(|it| it == pressed)
+    };
+    BINDINGS.iter().find(is_it).map(|binding| binding.action)
+}
+
+/// Returns the name of a key: a letter, or as the bindings and the help write it.
+fn name_of(event: KeyEvent) -> String {
+    let control = event.modifiers.contains(KeyModifiers::CONTROL);
+    let name = match event.code {
+        KeyCode::Char(letter) if control => return format!("Ctrl-{}", letter.to_ascii_uppercase()),
+        KeyCode::Char(' ') => "Space",
+        KeyCode::Char(letter) => return letter.into(),
+        _ if control => "",
+        KeyCode::F(number) => return format!("F{number}"),
+        KeyCode::Down => "↓",
+        KeyCode::Up => "↑",
+        KeyCode::Left => "←",
+        KeyCode::Right => "→",
+        KeyCode::PageDown => "PgDn",
+        KeyCode::PageUp => "PgUp",
+        KeyCode::Home => "Home",
+        KeyCode::End => "End",
+        KeyCode::Enter => "Enter",
+        KeyCode::Tab => "Tab",
+        KeyCode::Esc => "Esc",
+        KeyCode::Backspace => "Backspace",
+        _ => "",
+    };
+    name.to_owned()
 }
 
 /// Returns the name of the first key for an action in a context.
-pub(crate) fn key_for(context: Context, action: Action) -> String {
-    let known = BINDINGS.iter().find(|it| it.context == context && it.action == action);
-    known.map(|binding| binding.keys[0].to_string()).unwrap_or_default()
+pub(crate) fn key_for(context: Context, action: Action) -> &'static str {
+    let is_it = |it: &&Binding| it.contexts.contains(&context) && it.action == action;
+    let keys = BINDINGS.iter().find(is_it).map_or("", |binding| binding.keys);
+    keys.split(' ').next().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -272,13 +205,42 @@ mod tests {
     fn keys_have_one_action_per_context() {
         for &context in Context::ALL {
             let mut seen = HashSet::new();
-            for binding in BINDINGS.iter().filter(|binding| binding.context == context) {
-                for key in binding.keys {
-                    assert!(seen.insert(key.to_string()), "{key} twice {}", context.as_str());
+            for binding in BINDINGS.iter().filter(|it| it.contexts.contains(&context)) {
+                for key in binding.keys.split(' ') {
+                    assert!(seen.insert(key), "{key} twice {}", context.as_str());
                 }
             }
             assert!(!seen.is_empty());
         }
+    }
+
+    #[test]
+    fn keys_of_bindings_can_be_pressed() {
+        let codes = [
+            KeyCode::Down,
+            KeyCode::Up,
+            KeyCode::Left,
+            KeyCode::Right,
+            KeyCode::PageDown,
+            KeyCode::PageUp,
+            KeyCode::Home,
+            KeyCode::End,
+            KeyCode::Enter,
+            KeyCode::Tab,
+            KeyCode::Esc,
+            KeyCode::Backspace,
+            KeyCode::F(1),
+        ];
+        let letters = (' '..='~').map(KeyCode::Char);
+        let events = codes.into_iter().chain(letters).flat_map(|code| {
+            [KeyModifiers::NONE, KeyModifiers::CONTROL].map(|it| KeyEvent::new(code, it))
+        });
+        let names: HashSet<String> = events.map(name_of).collect();
+        for key in BINDINGS.iter().flat_map(|binding| binding.keys.split(' ')) {
+            assert!(names.contains(key), "{key}");
+        }
+        let event = KeyEvent::new(KeyCode::Down, KeyModifiers::CONTROL);
+        assert_eq!(action_for(Context::Directory, event), None);
     }
 
     #[test]

@@ -18,7 +18,7 @@ const SIGNS: [(&str, &str); 2] =
 
 enum Line {
     Heading(&'static str),
-    Keys { keys: String, help: &'static str },
+    Keys { keys: &'static str, help: &'static str },
     Blank,
 }
 
@@ -32,11 +32,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Them
     let place = popup::centered(area, longest.max().unwrap_or(0), lines.len());
     let inside = popup::inner(place);
     let shown = cursor.scroll(lines.len(), usize::from(inside.height));
-    let total = lines.len();
-    frame.render_widget(
-        popup::PopupFrame { title: "Keys", shown: shown.clone(), total, theme },
-        place,
-    );
+    popup::border(frame.buffer_mut(), place, "Keys", (&shown, lines.len()), theme);
     for (at, line) in (0..).zip(&lines[shown]) {
         let mut pen = Pen::new(frame.buffer_mut(), inside, at);
         match line {
@@ -64,15 +60,12 @@ fn lines(read_only: bool, is_stored: bool) -> Vec<Line> {
             lines.push(Line::Blank);
         }
         lines.push(Line::Heading(context.as_str()));
-        let bindings = BINDINGS.iter().filter(|binding| binding.context == context);
+        let bindings = BINDINGS.iter().filter(|it| it.contexts.contains(&context));
         let bindings = bindings.filter(|it| !(read_only && it.action.removes()));
         let bindings = bindings.filter(|it| !(is_stored && it.action.needs_disk()));
-        lines.extend(bindings.map(|Binding { keys, help, .. }| {
-            let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
-            Line::Keys { keys: keys.join(" "), help }
-        }));
+        lines.extend(bindings.map(|Binding { keys, help, .. }| Line::Keys { keys, help }));
     }
     lines.extend([Line::Blank, Line::Heading("Signs")]);
-    lines.extend(SIGNS.map(|(sign, help)| Line::Keys { keys: sign.to_owned(), help }));
+    lines.extend(SIGNS.map(|(sign, help)| Line::Keys { keys: sign, help }));
     lines
 }

@@ -25,15 +25,6 @@ pub(super) fn centered(area: Rect, width: usize, lines: usize) -> Rect {
     }
 }
 
-/// A frame with a title and the position in a long list.
-pub(super) struct PopupFrame<'t> {
-    pub(super) title: &'t str,
-    /// The visible lines, and their total number.
-    pub(super) shown: Range<usize>,
-    pub(super) total: usize,
-    pub(super) theme: Theme,
-}
-
 /// Returns the area inside the frame. On a screen too small for a frame, none is drawn.
 pub(super) fn inner(area: Rect) -> Rect {
     match area.width >= 12 && area.height >= 3 {
@@ -44,26 +35,29 @@ pub(super) fn inner(area: Rect) -> Rect {
     }
 }
 
-impl Widget for PopupFrame<'_> {
-    fn render(self, area: Rect, buffer: &mut Buffer) {
-        let area = area.intersection(buffer.area);
-        Clear.render(area, buffer);
-        if inner(area) == area {
-            return;
-        }
-        let block = Block::bordered().border_type(BorderType::Rounded);
-        block.border_style(self.theme.dim()).render(area, buffer);
-        let room = usize::from(area.width - 4);
-        let title = transect_text::quote::shorten(self.title.to_owned(), room.saturating_sub(2));
-        let mut pen = Pen::new(buffer, Rect { x: area.x + 2, width: area.width - 3, ..area }, 0);
-        pen.text(&format!(" {title} "), self.theme.bold());
-        if self.shown.len() < self.total {
-            let Range { start, end } = self.shown;
-            let place = format!(" {}–{end} of {} ", start + 1, self.total);
-            let line = Rect { width: area.width - 2, ..area };
-            let mut pen = Pen::new(buffer, line, area.height - 1);
-            pen.at_end(&place, self.theme.dim(), 2);
-        }
+/// Draws a frame with a title and, of a long list, which of its lines are visible.
+pub(super) fn border(
+    buffer: &mut Buffer,
+    area: Rect,
+    title: &str,
+    (shown, total): (&Range<usize>, usize),
+    theme: Theme,
+) {
+    let area = area.intersection(buffer.area);
+    Clear.render(area, buffer);
+    if inner(area) == area {
+        return;
+    }
+    let block = Block::bordered().border_type(BorderType::Rounded);
+    block.border_style(theme.dim()).render(area, buffer);
+    let room = usize::from(area.width - 4);
+    let title = transect_text::quote::shorten(title.to_owned(), room.saturating_sub(2));
+    let mut pen = Pen::new(buffer, Rect { x: area.x + 2, width: area.width - 3, ..area }, 0);
+    pen.text(&format!(" {title} "), theme.bold());
+    if shown.len() < total {
+        let place = format!(" {}–{} of {total} ", shown.start + 1, shown.end);
+        let line = Rect { width: area.width - 2, ..area };
+        Pen::new(buffer, line, area.height - 1).at_end(&place, theme.dim(), 2);
     }
 }
 
@@ -80,7 +74,7 @@ pub(super) fn list(
     let place = centered(area, usize::from(area.width), length.max(1));
     let inside = inner(place);
     let shown = cursor.window(length, usize::from(inside.height));
-    frame.render_widget(PopupFrame { title, shown: shown.clone(), total: length, theme }, place);
+    border(frame.buffer_mut(), place, title, (&shown, length), theme);
     for (at, index) in (0..).zip(shown) {
         draw(Pen::new(frame.buffer_mut(), inside, at), index);
         if index == cursor.index() {

@@ -36,11 +36,7 @@ pub(super) fn draw_confirmation(frame: &mut Frame<'_>, area: Rect, app: &mut App
     let rest = height.saturating_sub(messages + told);
     let blanks = rest.saturating_sub(names.clamp(1, NAMES)).min(2);
     let shown = confirmation.cursor.scroll(names, rest - blanks);
-    let total = names;
-    frame.render_widget(
-        popup::PopupFrame { title: &title, shown: shown.clone(), total, theme },
-        place,
-    );
+    popup::border(frame.buffer_mut(), place, &title, (&shown, names), theme);
 
     let mut line = 0;
     for index in shown {
@@ -126,7 +122,7 @@ pub(super) fn draw_progress(frame: &mut Frame<'_>, area: Rect, app: &App, theme:
     };
     let place = popup::centered(area, WIDTH, 4);
     let inside = popup::inner(place);
-    frame.render_widget(popup::PopupFrame { title, shown: 0..0, total: 0, theme }, place);
+    popup::border(frame.buffer_mut(), place, title, (&(0..0), 0), theme);
     let counts = progress.counts;
     let done = counts.removed + counts.vanished + counts.kept;
     let mut line = |at: u16, text: String| {

@@ -49,7 +49,7 @@ fn draw_state(mut pen: Pen<'_>, app: &App, theme: Theme) {
         None => vec![long, short],
     };
     let room = pen.room();
-    let length = |(key, help): &(String, &str)| key.chars().count() + help.len() + 3;
+    let length = |(key, help): &(&str, &str)| key.chars().count() + help.len() + 3;
     let taken = |hints: &[_]| hints.iter().map(length).sum::<usize>();
     // Other hints are dropped before help and the state.
     let mut hints = hints(app);
@@ -62,7 +62,7 @@ fn draw_state(mut pen: Pen<'_>, app: &App, theme: Theme) {
     let warns = app.table.diagnostics().errors > 0;
     pen.left(left, &text, if warns { theme.warning() } else { theme.dim() });
     for (key, help) in hints {
-        pen.text(&key, theme.key());
+        pen.text(key, theme.key());
         pen.text(&format!(" {help}  "), theme.dim());
     }
 }
@@ -106,7 +106,7 @@ fn state(app: &App) -> (String, String) {
     }
 }
 
-fn hints(app: &App) -> Vec<(String, &'static str)> {
+fn hints(app: &App) -> Vec<(&'static str, &'static str)> {
     let context = app.context();
     let actions: &[(Action, &str)] = match context {
         Context::Directory => &[
