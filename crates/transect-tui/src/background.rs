@@ -1,18 +1,65 @@
-//! A thread for jobs that take too long between two keys: sorting, searching, adding up.
+//! Threads for what takes too long between two keys: one for jobs (sorting, searching, adding up), and one for
+//! each longer work.
 
 use std::mem::discriminant;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-use transect::FileType;
 use transect::table::{Row, Table};
+use transect::{Cancel, FileType};
+use transect_duplicates::{FindOptions, find as find_duplicates};
 use transect_remove::Removal;
 
 use crate::message::{Job, MAX_LISTED, MAX_PREVIEWED, Message, Query, RequestId};
 use crate::pattern::Pattern;
 use crate::sort::Measure;
 use crate::tree;
+
+/// Work on a thread of its own.
+pub(crate) struct Worker<T> {
+    cancel: Cancel,
+    thread: JoinHandle<T>,
+}
+
+impl<T: Send + 'static> Worker<T> {
+    /// Starts work that `cancel` stops.
+    pub(crate) fn start(cancel: Cancel, work: impl FnOnce() -> T + Send + 'static) -> Self {
+        Self { cancel, thread: std::thread::spawn(work) }
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    pub(crate) fn stop(&self) {
+        self.cancel.cancel();
+    }
+
+    /// Waits for the result.
+    ///
+    /// # Panics
+    /// If the work panicked.
+    pub(crate) fn join(self) -> T {
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// Starts to search for duplicates below a directory. `options` have the counters, and the request to stop.
+pub(crate) fn search_duplicates(
+    request: RequestId,
+    table: Arc<Table>,
+    below: Row,
+    mut options: FindOptions,
+    messages: Sender<Message>,
+) -> Worker<()> {
+    Worker::start(options.cancel.clone(), move || {
+        options.below = Some(below);
+        let found = find_duplicates(&table, &options);
+        // A failed send means that the view has closed.
+        let _ = messages.send(Message::Duplicates { request, table, found });
+    })
+}
 
 impl Job {
     pub(crate) fn run(self, table: &Table) -> Message {

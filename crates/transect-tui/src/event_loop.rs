@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
@@ -16,13 +15,12 @@ use transect_duplicates::FindOptions;
 use transect_remove::RemovalKind;
 
 use crate::app::App;
-use crate::background::JobThread;
+use crate::background::{JobThread, Worker, search_duplicates};
 use crate::message::{Effect, Message};
-use crate::removal_thread::RemovalThread;
 use crate::screen::Screen;
 use crate::view_options::ViewOptions;
 use crate::walk_thread::{DISPLAY_FIELDS, IDENTITY_FIELDS, WalkResult, WalkThread};
-use crate::{duplicates_thread, system, widgets};
+use crate::{removal_thread, system, widgets};
 use transect_text::quote;
 
 /// The longest wait for a key before other events are checked, while background threads run and
@@ -139,9 +137,9 @@ struct EventLoop<'a> {
     app: App,
     jobs: JobThread,
     walk: Option<WalkThread>,
-    removal_thread: Option<RemovalThread>,
+    removal: Option<Worker<()>>,
     /// The running search for duplicates. It is not joined at exit.
-    search: Option<JoinHandle<()>>,
+    search: Option<Worker<()>>,
     /// The result of the last finished walk.
     read: Option<WalkResult>,
     messages: Sender<Message>,
@@ -158,7 +156,7 @@ impl<'a> EventLoop<'a> {
             app: App::new(empty_table(), view),
             jobs: JobThread::new(messages.clone()),
             walk: None,
-            removal_thread: None,
+            removal: None,
             search: None,
             read: None,
             messages,
@@ -182,7 +180,7 @@ impl<'a> EventLoop<'a> {
     /// Waits for an event and handles all pending ones, so that a key held down does not wait for
     /// frames.
     fn read_events(&mut self) -> io::Result<()> {
-        let is_busy = self.walk.is_some() || self.removal_thread.is_some() || self.search.is_some();
+        let is_busy = self.walk.is_some() || self.removal.is_some() || self.search.is_some();
         let mut timeout = if is_busy { BUSY_POLL } else { IDLE_POLL };
         while event::poll(timeout)? {
             match event::read()? {
@@ -204,9 +202,9 @@ impl<'a> EventLoop<'a> {
         if let Some(walk) = &self.walk {
             self.app.progress(walk.progress.counts(), walk.elapsed());
         }
-        if let Some(walk) = self.walk.take_if(|walk| walk.is_finished()) {
+        if let Some(walk) = self.walk.take_if(|walk| walk.worker.is_finished()) {
             let progress = Arc::clone(&walk.progress);
-            let read = walk.join()?;
+            let read = walk.worker.join()?;
             self.app.progress(progress.counts(), read.elapsed);
             self.app.disk = read.disk;
             // The table is empty; the caller reports why once the terminal is restored.
@@ -220,11 +218,8 @@ impl<'a> EventLoop<'a> {
             }
             self.app.handle(message);
         }
-        if let Some(removal_thread) = self.removal_thread.take_if(|removal| removal.is_finished()) {
-            removal_thread.join();
-        }
-        if let Some(search) = self.search.take_if(|search| search.is_finished()) {
-            search.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        for worker in [&mut self.removal, &mut self.search] {
+            worker.take_if(|worker| worker.is_finished()).into_iter().for_each(Worker::join);
         }
         Ok(())
     }
@@ -250,14 +245,13 @@ impl<'a> EventLoop<'a> {
                 }
             }
             Effect::Remove { table, kind, rows } => self.remove(table, kind, rows),
-            Effect::StopRemoval => self.removal_thread.iter().for_each(RemovalThread::stop),
+            Effect::StopRemoval => self.removal.iter().for_each(Worker::stop),
             Effect::FindDuplicates { request, table, below, cancel, progress } => {
                 let mut options = FindOptions::default();
                 options.follow = self.options.follow_links;
                 (options.cancel, options.progress) = (cancel, progress);
                 let messages = self.messages.clone();
-                let search = duplicates_thread::start(request, table, below, options, messages);
-                self.search = Some(search);
+                self.search = Some(search_duplicates(request, table, below, options, messages));
             }
             Effect::Redraw => screen.clear()?,
             Effect::Quit => self.is_done = true,
@@ -268,8 +262,8 @@ impl<'a> EventLoop<'a> {
     /// Reads everything again. An unfinished walk is stopped, and its result dropped.
     fn rescan(&mut self, without: &[PathBuf]) -> Result<(), Error> {
         if let Some(walk) = self.walk.take() {
-            walk.stop();
-            walk.join()?;
+            walk.worker.stop();
+            walk.worker.join()?;
         }
         self.options.roots.retain(|root| !without.contains(root));
         if self.options.roots.is_empty() {
@@ -299,8 +293,7 @@ impl<'a> EventLoop<'a> {
         };
         match to {
             Ok(to) => {
-                self.removal_thread =
-                    Some(RemovalThread::start(table, rows, to, self.messages.clone()));
+                self.removal = Some(removal_thread::start(table, rows, to, self.messages.clone()));
             }
             Err(why) => self.app.handle(Message::RemovalFailed(why)),
         }
@@ -338,14 +331,14 @@ impl<'a> EventLoop<'a> {
     }
 
     fn end(self) -> Result<BrowseOutcome, Error> {
-        if let Some(removal_thread) = self.removal_thread {
-            removal_thread.stop();
-            removal_thread.join();
+        if let Some(removal) = self.removal {
+            removal.stop();
+            removal.join();
         }
         let mut read = self.read;
         if let Some(walk) = self.walk {
-            walk.stop();
-            let last = walk.join()?;
+            walk.worker.stop();
+            let last = walk.worker.join()?;
             // A partial second reading contains less than the first one.
             read = read.or(Some(last));
         }

@@ -13,7 +13,6 @@
 mod app;
 mod background;
 mod cursor;
-mod duplicates_thread;
 mod event_loop;
 mod keys;
 mod message;

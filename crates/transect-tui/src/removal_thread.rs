@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use transect::Cancel;
 use transect::table::{Row, Table};
 use transect_remove::{Counts, Removal, Report, Trash};
 
+use crate::background::Worker;
 use crate::message::Message;
 use transect_text::quote;
 
@@ -17,47 +17,23 @@ const REPORT_INTERVAL: Duration = Duration::from_millis(50);
 /// The trash, or `None` to delete.
 pub(crate) type Destination = Option<Trash>;
 
-pub(crate) struct RemovalThread {
-    cancel: Cancel,
-    thread: JoinHandle<()>,
-}
-
-impl RemovalThread {
-    pub(crate) fn start(
-        table: Arc<Table>,
-        rows: Vec<Row>,
-        destination: Destination,
-        messages: Sender<Message>,
-    ) -> Self {
-        let cancel = Cancel::new();
-        let stop = cancel.clone();
-        let thread = std::thread::spawn(move || {
-            let message = match remove(&table, rows, destination, &stop, &messages) {
-                Ok(report) => Message::Removed { table, report },
-                Err(why) => Message::RemovalFailed(why),
-            };
-            // A failed send means that the view has closed.
-            let _ = messages.send(message);
-        });
-        Self { cancel, thread }
-    }
-
-    pub(crate) fn is_finished(&self) -> bool {
-        self.thread.is_finished()
-    }
-
-    /// Stops before the next entry.
-    pub(crate) fn stop(&self) {
-        self.cancel.cancel();
-    }
-
-    /// Waits for the thread.
-    ///
-    /// # Panics
-    /// If the thread panicked.
-    pub(crate) fn join(self) {
-        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    }
+/// Starts to remove entries of a table.
+pub(crate) fn start(
+    table: Arc<Table>,
+    rows: Vec<Row>,
+    destination: Destination,
+    messages: Sender<Message>,
+) -> Worker<()> {
+    let cancel = Cancel::new();
+    let stop = cancel.clone();
+    Worker::start(cancel, move || {
+        let message = match remove(&table, rows, destination, &stop, &messages) {
+            Ok(report) => Message::Removed { table, report },
+            Err(why) => Message::RemovalFailed(why),
+        };
+        // A failed send means that the view has closed.
+        let _ = messages.send(message);
+    })
 }
 
 fn remove(

@@ -15,10 +15,10 @@ use transect_duplicates::FindOptions;
 use transect_remove::{RemovalKind, Report, Trash};
 
 use crate::app::App;
-use crate::duplicates_thread;
+use crate::background::search_duplicates;
 use crate::event_loop::empty_table;
 use crate::message::{Effect, Message};
-use crate::removal_thread::RemovalThread;
+use crate::removal_thread;
 use crate::view_options::ViewOptions;
 use crate::walk_thread::{DISPLAY_FIELDS, IDENTITY_FIELDS, WalkThread};
 use crate::widgets;
@@ -176,7 +176,7 @@ impl TestApp {
         let walk =
             WalkThread::start(&ScanOptions::new([root]), DISPLAY_FIELDS | IDENTITY_FIELDS, None)
                 .unwrap();
-        walk.join().unwrap().table
+        walk.worker.join().unwrap().table
     }
 
     fn remove(&mut self, table: Arc<Table>, kind: RemovalKind, rows: Vec<Row>) {
@@ -188,7 +188,7 @@ impl TestApp {
             },
         };
         let (messages, received) = channel();
-        RemovalThread::start(table, rows, to, messages).join();
+        removal_thread::start(table, rows, to, messages).join();
         received.iter().for_each(|message| self.state.handle(message));
     }
 
@@ -250,9 +250,7 @@ impl TestApp {
                         let mut options = FindOptions::default();
                         (options.cancel, options.progress) = (cancel, progress);
                         let (messages, received) = channel();
-                        let search =
-                            duplicates_thread::start(request, table, below, options, messages);
-                        search.join().unwrap();
+                        search_duplicates(request, table, below, options, messages).join();
                         received.iter().for_each(|message| self.state.handle(message));
                     }
                     Effect::Rescan { .. } if self.disk.is_some() => {
@@ -263,7 +261,7 @@ impl TestApp {
                         let options = ScanOptions::new(self.disk.clone());
                         let fields = DISPLAY_FIELDS | IDENTITY_FIELDS;
                         let walk = WalkThread::start_directory(&options, fields, table, directory);
-                        let read = walk.unwrap().join().unwrap();
+                        let read = walk.unwrap().worker.join().unwrap();
                         self.state.handle(Message::Table(read.table));
                     }
                     effect => self.effects.push(effect),

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use transect::table::{PartialTable, Row, Table, TableBuilder};
@@ -11,6 +10,7 @@ use transect::{Cancel, Error, FieldMask, Progress, ScanOptions, ScanPlan};
 use transect_remove::Removal;
 use transect_sys::DiskSpace;
 
+use crate::background::Worker;
 use crate::message::Message;
 
 /// The fields that are displayed, beside name, type and both sizes.
@@ -27,10 +27,10 @@ pub(crate) struct WalkResult {
 }
 
 pub(crate) struct WalkThread {
-    cancel: Cancel,
     pub(crate) progress: Arc<Progress>,
     started: Instant,
-    thread: JoinHandle<Result<WalkResult, Error>>,
+    /// When it is stopped, its result is partial. An error means that the walk could not start or continue.
+    pub(crate) worker: Worker<Result<WalkResult, Error>>,
 }
 
 impl WalkThread {
@@ -44,12 +44,9 @@ impl WalkThread {
         fields: FieldMask,
         partial_tables: Option<Sender<Message>>,
     ) -> Result<Self, Error> {
-        let (cancel, progress) = (Cancel::new(), Arc::new(Progress::new()));
-        let options = options.clone().cancel(cancel.clone()).progress(Arc::clone(&progress));
         let roots = options.roots.clone();
-        let plan = options.plan()?;
-        let thread = std::thread::spawn(move || read(&plan, &roots, fields, partial_tables));
-        Ok(Self { cancel, progress, started: Instant::now(), thread })
+        let read = move |plan: &ScanPlan| read(plan, &roots, fields, partial_tables);
+        Self::with(options.clone(), read)
     }
 
     /// Starts to read one directory of a table again, with the same options. The result is the table
@@ -63,16 +60,13 @@ impl WalkThread {
         table: Arc<Table>,
         directory: Row,
     ) -> Result<Self, Error> {
-        let (cancel, progress) = (Cancel::new(), Arc::new(Progress::new()));
         let roots = options.roots.clone();
         let path = table.path(directory);
         let mut options = options.clone();
         options.roots = vec![path.clone()];
         options.filters.read_roots = true;
-        let options = options.cancel(cancel.clone()).progress(Arc::clone(&progress));
-        let plan = options.plan()?;
-        let thread = std::thread::spawn(move || {
-            let again = read(&plan, &roots, fields, None)?;
+        Self::with(options, move |plan| {
+            let again = read(plan, &roots, fields, None)?;
             // A directory that is still there, but cannot be read, stays as it was.
             let is_unknown = again.table.is_empty() && path.symlink_metadata().is_ok();
             let table = match again.interrupted || is_unknown {
@@ -80,32 +74,22 @@ impl WalkThread {
                 false => Arc::new(table.with_directory(directory, &again.table)?),
             };
             Ok(WalkResult { table, ..again })
-        });
-        Ok(Self { cancel, progress, started: Instant::now(), thread })
+        })
+    }
+
+    fn with(
+        options: ScanOptions,
+        read: impl FnOnce(&ScanPlan) -> Result<WalkResult, Error> + Send + 'static,
+    ) -> Result<Self, Error> {
+        let (cancel, progress) = (Cancel::new(), Arc::new(Progress::new()));
+        let options = options.cancel(cancel.clone()).progress(Arc::clone(&progress));
+        let plan = options.plan()?;
+        let worker = Worker::start(cancel, move || read(&plan));
+        Ok(Self { progress, started: Instant::now(), worker })
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
         self.started.elapsed()
-    }
-
-    pub(crate) fn is_finished(&self) -> bool {
-        self.thread.is_finished()
-    }
-
-    /// Stops the walk. [`join`](Self::join) then returns a partial result.
-    pub(crate) fn stop(&self) {
-        self.cancel.cancel();
-    }
-
-    /// Waits for the result.
-    ///
-    /// # Errors
-    /// The walk could not start or continue.
-    ///
-    /// # Panics
-    /// If the walk panicked.
-    pub(crate) fn join(self) -> Result<WalkResult, Error> {
-        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
