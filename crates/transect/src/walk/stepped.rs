@@ -59,6 +59,7 @@ impl<R: Reader, S: Sink> SteppedWalk<R, S> {
         let prober = plan.probes().then(|| Prober::new(make_reader()));
         let mut worker = Worker::new(&shared, 0, reader, prober, sink);
         let (top, mut tasks) = worker.visit_roots();
+        worker.report_progress();
         let sorts = plan.options.sort_by_name;
         if sorts {
             sort_last_first(&mut tasks);
