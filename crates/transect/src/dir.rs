@@ -52,18 +52,7 @@ pub(crate) struct DirContext {
 
 impl<T> Dir<T> {
     pub(crate) fn top(tag: T) -> Arc<Self> {
-        Arc::new(Self {
-            parent: None,
-            name: OsString::new().into(),
-            entry_depth: 0,
-            volume: Volume::default(),
-            id: None,
-            ignore_rules: OnceLock::new(),
-            followed: false,
-            missing: OnceLock::new(),
-            pending: AtomicUsize::new(1),
-            tag,
-        })
+        Self::new(None, OsString::new().into(), DirContext::default(), tag)
     }
 
     pub(crate) fn child(
@@ -72,10 +61,15 @@ impl<T> Dir<T> {
         context: DirContext,
         tag: T,
     ) -> Arc<Self> {
+        Self::new(Some(parent), name, context, tag)
+    }
+
+    #[inline]
+    fn new(parent: Option<Arc<Self>>, name: Box<OsStr>, context: DirContext, tag: T) -> Arc<Self> {
         let DirContext { volume, id, followed } = context;
         Arc::new(Self {
-            entry_depth: parent.entry_depth + 1,
-            parent: Some(parent),
+            entry_depth: parent.as_ref().map_or(0, |parent| parent.entry_depth + 1),
+            parent,
             name,
             volume,
             id,
@@ -149,6 +143,14 @@ impl<T> Dir<T> {
             out[start..start + name.len()].copy_from_slice(name);
             end = start;
         }
+    }
+
+    /// Replaces `path` by the path below the root: empty for the root itself.
+    pub(crate) fn write_relative(&self, path: &mut PathBuf) {
+        let mut names: Vec<&OsStr> = self.ancestors().map(Self::name).collect();
+        names.pop(); // the root itself
+        path.clear();
+        path.extend(names.into_iter().rev());
     }
 
     /// Returns the length in bytes of the path below the root, with a separator after every name.

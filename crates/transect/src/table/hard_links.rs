@@ -137,9 +137,7 @@ pub(super) fn charge(
         files: RankBitmap::with_limit(rows.limit()),
         extra_names: RankBitmap::with_limit(rows.limit()),
         directories: vec![DirectoryShares::default(); directories.all.len()],
-        extra_name_count: 0,
-        rows: Vec::new(),
-        groups: Vec::new(),
+        ..HardLinkIndex::default()
     };
     for names in links.chunk_by(|a, b| a.id == b.id) {
         shared.charge_file(names, rows, directories, &tree);

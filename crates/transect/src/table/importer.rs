@@ -87,10 +87,7 @@ impl TableImporter {
 
     /// Marks the current directory as not read on purpose.
     pub fn skip_directory(&mut self, reason: SkipReason) {
-        let open = self.current();
-        open.unread = true;
-        let number = open.number;
-        self.sink.unread.push((number, UnreadReason::Skipped(reason)));
+        self.mark_unread(UnreadReason::Skipped(reason));
         self.sink.diagnostics.add(reason);
     }
 

@@ -183,7 +183,6 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
         let listed = verdict != Verdict::DescendOnly;
         let entering = Entering { parent: Some(&dir), name, attributes: &attributes, listed };
         let tag = self.sink.enter(entering);
-        dir.add_pending(1);
         open.push(Dir::child(dir, name.into(), DirContext::default(), tag));
         true
     }
@@ -205,10 +204,7 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
         let Self { plan, rows, sink, batch, relative, is_stopped, .. } = self;
         let filter = plan.filter.as_deref();
         if filter.is_some_and(|filter| filter.needs_paths()) {
-            let mut names: Vec<&OsStr> = dir.ancestors().map(Dir::name).collect();
-            names.pop(); // the root itself
-            relative.clear();
-            relative.extend(names.into_iter().rev());
+            dir.write_relative(relative);
         }
         let mut last = Verdict::Drop;
         batch.judge(|entry| {
@@ -261,16 +257,7 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
             if !self.batch.is_empty() {
                 self.deliver(innermost(open));
             }
-            open.pop().into_iter().for_each(|dir| self.release(dir));
-        }
-    }
-
-    /// Finishes one part of a directory's work, and leaves every directory that this completes.
-    fn release(&mut self, dir: Arc<Dir<S::Tag>>) {
-        let mut next = Some(dir);
-        while let Some(dir) = next.filter(|dir| dir.release_pending()) {
-            self.sink.leave(&dir);
-            next = dir.parent().cloned();
+            open.pop().into_iter().for_each(|dir| self.sink.leave(&dir));
         }
     }
 }

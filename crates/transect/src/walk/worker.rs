@@ -361,11 +361,8 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     /// Drops entries by name and type, before their attributes are queried.
     fn judge(&mut self, dir: &DirOf<S>, handle: &R::Handle) {
         if let Some(filter) = &self.shared.plan.filter {
-            self.relative.clear();
             if filter.needs_paths() {
-                let mut components: Vec<&OsStr> = dir.ancestors().map(Dir::name).collect();
-                components.pop(); // the root itself
-                self.relative.extend(components.into_iter().rev());
+                dir.write_relative(&mut self.relative);
             }
             let Self { shared, sink, batch, relative, .. } = self;
             batch.judge(|entry| {
