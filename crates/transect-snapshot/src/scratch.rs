@@ -4,7 +4,6 @@
 //! left of it whatever ends the program.
 
 use std::fs::{File, OpenOptions};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -100,7 +99,7 @@ impl Scratch {
 
 /// Makes a file that is deleted when it is closed.
 fn temporary_file(folder: &Path) -> io::Result<File> {
-    let random = RandomState::new().build_hasher().finish();
+    let random = transect_sys::host::random();
     let path = folder.join(format!(".transect-{random:016x}.tmp"));
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);

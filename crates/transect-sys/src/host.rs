@@ -2,6 +2,7 @@
 //! systems.
 
 use std::ffi::OsString;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 
 pub use crate::usage::{ProcessUsage, usage_of_children, usage_of_self};
@@ -29,6 +30,11 @@ pub fn handle_limit() -> usize {
 pub fn raise_handle_limit() {
     #[cfg(target_os = "linux")]
     crate::linux::raise_open_file_limit();
+}
+
+/// Returns a random number for names of files. It is not for secrets.
+pub fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
 }
 
 /// Removes from `PATH` what is not absolute. Such entries, and empty ones, which mean the current directory, let the

@@ -8,9 +8,10 @@
 //! are not checked.
 
 use std::fs::DirBuilder;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::host::random;
 
 /// The access of other users to a private directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +114,7 @@ impl PrivateTempDir {
     pub fn new(purpose: &str) -> io::Result<Self> {
         let temporary = std::env::temp_dir();
         loop {
-            let random = RandomState::new().build_hasher().finish();
+            let random = random();
             let path = temporary.join(format!("transect-{purpose}-{random:016x}"));
             match builder(false).create(&path) {
                 // Never reuses an existing directory.

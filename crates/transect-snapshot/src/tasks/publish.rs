@@ -1,7 +1,6 @@
 //! Publishes parts: completely, or not at all, and each only once.
 
 use std::fs::{self, File};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -14,7 +13,7 @@ pub(super) fn publish(
 ) -> io::Result<bool> {
     transect_sys::check_output_path(&folder.join(name))?;
     // Several may write the same part at once: threads, or processes with the same id on different machines.
-    let random = RandomState::new().build_hasher().finish();
+    let random = transect_sys::host::random();
     let hidden = folder.join(format!(".{name}.{random:016x}.tmp"));
     let published = write_and_link(&hidden, &folder.join(name), write);
     let removed = fs::remove_file(&hidden);

@@ -1,7 +1,6 @@
 //! Runs one task.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use transect::{
     Attributes, Cancel, FaultKind, FieldMask, FileType, Operation, Outcome, ScanOptions, SkipReason,
 };
 use transect_sys::file::{attributes_at, query_attributes};
-use transect_sys::host::now;
+use transect_sys::host::{now, random};
 
 use super::commit::{not_regular, part_files};
 use super::publish::publish;
@@ -123,7 +122,7 @@ impl Task {
                 items: self.items.clone(),
                 options: self.options.clone(),
                 leftover,
-                salt: random_salt(),
+                salt: format!("{:016x}{:016x}", random(), random()),
             }),
             ..metadata
         };
@@ -337,10 +336,4 @@ pub fn check_folder(folder: &Path) -> Result<(), TaskError> {
             folder.display()
         ))),
     }
-}
-
-/// Returns 128 random bits in hexadecimal.
-fn random_salt() -> String {
-    let random = || RandomState::new().build_hasher().finish();
-    format!("{:016x}{:016x}", random(), random())
 }

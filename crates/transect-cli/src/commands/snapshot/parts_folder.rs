@@ -1,7 +1,6 @@
 //! The hidden directory of the parts of a scan, beside its output. What a killed process left is removed by the next one.
 
 use std::fs::{self, File, TryLockError};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +27,7 @@ impl PartsFolder {
     pub(super) fn new(beside: &Path) -> Result<Self, CliError> {
         remove_abandoned(beside);
         loop {
-            let name = format!("{PREFIX}{:016x}", RandomState::new().build_hasher().finish());
+            let name = format!("{PREFIX}{:016x}", transect_sys::host::random());
             let path = beside.join(&name);
             match make(&path) {
                 Ok(Some(lock)) => return Ok(Self { path, name, lock: Some(lock) }),
