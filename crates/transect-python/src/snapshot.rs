@@ -73,8 +73,11 @@ pub(crate) fn write(py: Python<'_>, tree: &LiveTree, path: &Path) -> PyResult<()
         )));
     }
     let cancel = Cancel::new();
-    let write =
-        || put_with(path, |out| transect_snapshot::write(table, tree.metadata(), &cancel, out));
+    let write = || {
+        put_with(path, |out| {
+            transect_snapshot::write(table, tree.metadata(), &cancel, out).map(drop)
+        })
+    };
     let written = job::run(py, &cancel, |_| Ok(()), write)?;
     let report = written.map_err(|error| errors::file_exception(py, &error))?;
     for lost in &report.lost_metadata {

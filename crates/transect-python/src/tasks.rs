@@ -154,6 +154,7 @@ pub(crate) fn commit(
             let written = put_with(output, |out| {
                 outlined
                     .write(&metadata, &cancel, out)
+                    .map(drop)
                     .map_err(|error| std::io::Error::other(refused.insert(error).to_string()))
             });
             match refused {

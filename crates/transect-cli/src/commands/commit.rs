@@ -12,7 +12,7 @@ use transect_sys::file::attributes_at;
 
 use super::task::failed;
 use crate::args::CommitArgs;
-use crate::commands::snapshot::{Counted, interrupted, set_command};
+use crate::commands::snapshot::{interrupted, set_command};
 use crate::output::time::TimeFormatter;
 use crate::output::units::{bytes, counted};
 use crate::output::{self, json, quote, stream};
@@ -60,8 +60,7 @@ pub(super) fn write_committed(
     let entries = outlined.entries();
     let (mut size, mut refused) = (0, None);
     let written = output::file::write(file, |out| {
-        let mut out = Counted::new(out);
-        outlined.write(metadata, cancel, &mut out).map_err(|error| match error {
+        size = outlined.write(metadata, cancel, out).map_err(|error| match error {
             // The output failed: the caller knows its name.
             TaskError::Write(path, error) if path.as_os_str().is_empty() => error,
             error => {
@@ -69,7 +68,6 @@ pub(super) fn write_committed(
                 io::Error::other(error.to_string())
             }
         })?;
-        size = out.bytes();
         Ok(())
     });
     match (written, refused) {

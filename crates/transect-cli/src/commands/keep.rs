@@ -12,7 +12,7 @@ use transect_sys::file::attributes_at;
 use transect_sys::host::now;
 
 use crate::args::KeepArgs;
-use crate::commands::snapshot::{self, Counted, Since};
+use crate::commands::snapshot::{self, Since};
 use crate::output::json::{PathEntry, object};
 use crate::output::units::{bytes, counted};
 use crate::output::{self, quote, stream};
@@ -106,9 +106,7 @@ fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus,
     metadata.series = Some(writer.place_for(taken));
     let mut size = 0;
     let written = writer.store(taken, metadata.complete, |out| {
-        let mut out = Counted::new(out);
-        transect_snapshot::write(&table, &metadata, cancel, &mut out)?;
-        size = out.bytes();
+        size = transect_snapshot::write(&table, &metadata, cancel, out)?;
         Ok(())
     });
     if cancel.is_cancelled() && written.is_err() {

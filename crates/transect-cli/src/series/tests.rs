@@ -39,7 +39,7 @@ fn write_with(root: &str, metadata: &Metadata, out: &mut dyn Write) -> io::Resul
     let mut table = TableImporter::new(FieldMask::empty());
     table.enter(root.as_ref(), &Attributes::of_type(FileType::Directory));
     let table = table.finish().unwrap();
-    transect_snapshot::write(&table, metadata, &Cancel::new(), out)
+    transect_snapshot::write(&table, metadata, &Cancel::new(), out).map(drop)
 }
 
 fn keep(series: &Series, taken: i64) -> PathBuf {

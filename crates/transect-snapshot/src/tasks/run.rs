@@ -128,7 +128,8 @@ impl Task {
         };
         let name = file_name(&self.id);
         let path = folder.join(&name);
-        let is_new = publish(folder, &name, |out| crate::write(table, &metadata, cancel, out));
+        let is_new =
+            publish(folder, &name, |out| crate::write(table, &metadata, cancel, out).map(drop));
         match is_new {
             Ok(true) => Ok(self.result(table.len(), &metadata, false)),
             Ok(false) => self.adopt(&path),

@@ -113,16 +113,18 @@ impl<'o> FileWriter<'o> {
         Ok(())
     }
 
-    /// Ends the file; `metadata` describes the snapshot, `linked` which blocks have files of several names.
-    pub(super) fn finish(self, metadata: &str, linked: &str) -> io::Result<()> {
+    /// Ends the file, and returns its length; `metadata` describes the snapshot, `linked` which blocks have files of several names.
+    pub(super) fn finish(mut self, metadata: &str, linked: &str) -> io::Result<u64> {
         let bases = IndexBases { bounds: self.offset, pages: self.offset + self.bounds.len() };
         let description = describe(&self.groups, bases, &self.key_values(metadata, linked));
         self.bounds.copy_to(self.out)?;
         self.places.copy_to(self.out)?;
-        self.out.write_all(&description)?;
-        self.out.write_all(&(description.len() as u32).to_le_bytes())?;
-        self.out.write_all(MARK)?;
-        self.out.flush()
+        self.offset = bases.pages + self.places.len();
+        self.write(&description)?;
+        self.write(&(description.len() as u32).to_le_bytes())?;
+        self.write(MARK)?;
+        self.out.flush()?;
+        Ok(self.offset)
     }
 
     fn key_values(&self, metadata: &str, linked: &str) -> Vec<(&'static str, String)> {

@@ -44,7 +44,7 @@ const MAX_THREADS: usize = 8;
 
 /// Writes a table as a snapshot. Rows are encoded on as many threads as there are processors, at most
 /// eight; the bytes are the same for any number. Memory is needed for 20 bytes per entry, 28 per directory, and a
-/// few row groups as they are in the file.
+/// few row groups as they are in the file. Returns the length of the file.
 ///
 /// # Errors
 /// The output fails, or `cancel` is set. What was written until then is not a snapshot.
@@ -53,7 +53,7 @@ pub fn write(
     metadata: &Metadata,
     cancel: &Cancel,
     out: &mut dyn Write,
-) -> io::Result<()> {
+) -> io::Result<u64> {
     write_on(threads(), table, metadata, cancel, out)
 }
 
@@ -68,7 +68,7 @@ fn write_on(
     metadata: &Metadata,
     cancel: &Cancel,
     out: &mut dyn Write,
-) -> io::Result<()> {
+) -> io::Result<u64> {
     if cancel.is_cancelled() {
         return Err(parallel::interrupted());
     }
@@ -81,7 +81,7 @@ fn write_on(
     write_pages(source, threads, metadata, cancel, &ScratchSpace::MEMORY, out)
 }
 
-/// Writes rows as a snapshot. What is needed again at the end is kept in `space`.
+/// Writes rows as a snapshot, and returns the length of the file. What is needed again at the end is kept in `space`.
 pub(crate) fn write_pages<P: Send, E: From<io::Error>>(
     source: PageSource<
         impl FnMut(Range<usize>) -> Result<P, E>,
@@ -92,7 +92,7 @@ pub(crate) fn write_pages<P: Send, E: From<io::Error>>(
     cancel: &Cancel,
     space: &ScratchSpace,
     out: &mut dyn Write,
-) -> Result<(), E> {
+) -> Result<u64, E> {
     let rows = source.rows;
     let mut file = FileWriter::new(out, space)?;
     let mut names = parallel::is_indexed(rows).then(|| NameIndexWriter::new(rows, space));

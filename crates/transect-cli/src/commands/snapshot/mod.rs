@@ -61,9 +61,7 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
     metadata.inherited = since.as_ref().map(Since::inherited);
     let mut size = 0;
     let written = output::file::write(&args.output, |out| {
-        let mut out = Counted::new(out);
-        transect_snapshot::write(&table, &metadata, &cancel, &mut out)?;
-        size = out.bytes();
+        size = transect_snapshot::write(&table, &metadata, &cancel, out)?;
         Ok(())
     });
     if cancel.is_cancelled() && written.is_err() {
@@ -151,33 +149,6 @@ fn show(args: &SnapshotArgs, stored: Stored) -> io::Result<()> {
         text += &format!("{}\n", output::inherited::text(&inherited, directories));
     }
     stream::stdout().write_all(output::wrapped(&text).as_bytes())
-}
-
-pub(crate) struct Counted<'o> {
-    out: &'o mut dyn Write,
-    bytes: u64,
-}
-
-impl<'o> Counted<'o> {
-    pub(crate) fn new(out: &'o mut dyn Write) -> Self {
-        Self { out, bytes: 0 }
-    }
-
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-}
-
-impl Write for Counted<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.bytes += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
 }
 
 /// Returns which entries a walk with these options looks for.

@@ -165,7 +165,7 @@ impl Outlined<'_> {
         self.outline.rows
     }
 
-    /// Writes the snapshot: the second pass.
+    /// Writes the snapshot, and returns the length of its file: the second pass.
     ///
     /// # Errors
     /// As the first pass; the output fails ([`TaskError::Write`] without a path). What was written until then is not
@@ -175,7 +175,7 @@ impl Outlined<'_> {
         metadata: &Metadata,
         cancel: &Cancel,
         out: &mut dyn Write,
-    ) -> Result<(), TaskError> {
+    ) -> Result<u64, TaskError> {
         let Self { parts, outline, resources } = self;
         let rows = outline.rows as usize;
         let mut stream = RowStream::new(parts, outline, &resources, cancel);
