@@ -100,9 +100,8 @@ struct Directory {
     row: u32,
     /// What it was when it was listed; `None` if it cannot be reused.
     proof: Option<Proof>,
-    /// Those directly in it, as positions in [`Baseline::sorted`].
-    children: Range<u32>,
-    parent: u32,
+    /// The numbers of those directly in it, by name.
+    children: Vec<u32>,
     /// What is known of all entries in it that are not directories.
     known: FieldMask,
 }
@@ -122,8 +121,6 @@ pub struct Baseline {
     ends: Vec<usize>,
     names: Vec<u8>,
     directories: Vec<Directory>,
-    /// Directories by parent, then by name.
-    sorted: Vec<u32>,
     /// The attributes that were read, and those of them that the system reported for any entry.
     loaded: FieldMask,
     reported: FieldMask,
@@ -174,7 +171,6 @@ impl Baseline {
             ends: Vec::with_capacity(rows),
             names: Vec::with_capacity(rows * 16),
             directories: Vec::new(),
-            sorted: Vec::new(),
             loaded: (metadata.fields() | FieldMask::SIZE | FieldMask::ALLOCATED) & fields,
             reported: FieldMask::empty(),
             changes: None,
@@ -193,7 +189,6 @@ impl Baseline {
         base.read(snapshot)?;
         // The rows are there: memory for them is not reserved for a claim.
         base.attributes = StoredAttributes::read(snapshot, base.loaded, base.types.len())?;
-        base.sort();
         base.find_known();
         Ok(base)
     }
@@ -223,10 +218,12 @@ impl Baseline {
                 self.directories.push(Directory {
                     row,
                     proof: self.proof(&rows, &devices),
-                    children: 0..0,
-                    parent: open.last().copied().unwrap_or(u32::MAX),
+                    children: Vec::new(),
                     known: FieldMask::all(),
                 });
+                if let Some(&above) = open.last() {
+                    self.directories[above as usize].children.push(number);
+                }
                 if rows.depth() == 0 {
                     self.name_root(rows.name(), number);
                 }
@@ -260,23 +257,6 @@ impl Baseline {
                 *stored = Some(number);
             }
         }
-    }
-
-    /// Sorts the directories by parent. Those of one parent are in the order of their names already.
-    fn sort(&mut self) {
-        let mut sorted: Vec<u32> = (0..self.directories.len() as u32).collect();
-        sorted.sort_by_key(|&number| self.directories[number as usize].parent);
-        let mut first = 0;
-        while first < sorted.len() {
-            let parent = self.directories[sorted[first] as usize].parent;
-            let behind = sorted[first..]
-                .partition_point(|&number| self.directories[number as usize].parent == parent);
-            if let Some(parent) = self.directories.get_mut(parent as usize) {
-                parent.children = first as u32..(first + behind) as u32;
-            }
-            first += behind;
-        }
-        self.sorted = sorted;
     }
 
     /// Finds what is known of the entries of each directory.
@@ -370,7 +350,6 @@ impl Baseline {
     /// Returns a directory directly in another one.
     pub(super) fn child(&self, of: u32, name: &OsStr) -> Option<u32> {
         let children = &self.directories[of as usize].children;
-        let children = &self.sorted[children.start as usize..children.end as usize];
         let name_of = |&number: &u32| self.bytes(self.directories[number as usize].row);
         let place =
             children.binary_search_by(|number| name_of(number).cmp(name.as_encoded_bytes()));
