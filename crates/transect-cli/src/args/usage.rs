@@ -63,7 +63,7 @@ pub(crate) struct UsageArgs {
     pub(crate) top: Option<usize>,
     /// Show at most N levels below PATH; deeper entries still count
     #[arg(short = 'd', long, value_name = "N")]
-    pub(crate) depth: Option<usize>,
+    pub(crate) depth: Option<u32>,
     /// Show files as well as directories
     #[arg(short = 'f', long, conflicts_with = "by")]
     pub(crate) files: bool,

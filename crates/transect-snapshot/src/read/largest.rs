@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use transect::FileType;
-use transect::table::UnreadReason;
+use transect::table::{SubtreeTotals, UnreadReason};
 use transect_sys::ReadAt;
 
 use crate::schema::Column;
@@ -29,21 +29,32 @@ const MAX_LINKS: usize = 10_000;
 /// The maximum number of times that such a name is compared with a directory.
 const MAX_COMPARED: usize = 10_000_000;
 
-/// What directories are ranked by: their totals, with everything below them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StoredMeasure {
-    /// Allocated bytes.
-    Allocated,
-    /// Apparent sizes, without those of directories.
-    Apparent,
-    /// Numbers of entries.
-    Entries,
+transect_sys::words! {
+    /// What directories are ranked by: their totals, with everything below them.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum StoredMeasure {
+        /// Bytes occupied, directories included.
+        DiskUsage = "disk_usage",
+        /// Lengths of files in bytes.
+        Apparent = "apparent_size",
+        /// Numbers of entries.
+        Entries = "entries",
+    }
 }
 
 impl StoredMeasure {
+    /// Returns the size that a table has.
+    pub fn size(self, totals: &SubtreeTotals) -> u64 {
+        match self {
+            Self::DiskUsage => totals.disk_usage,
+            Self::Apparent => totals.apparent,
+            Self::Entries => totals.entries(),
+        }
+    }
+
     fn column(self) -> Column {
         match self {
-            Self::Allocated => Column::TotalAllocated,
+            Self::DiskUsage => Column::TotalAllocated,
             Self::Apparent => Column::TotalSize,
             Self::Entries => Column::Entries,
         }

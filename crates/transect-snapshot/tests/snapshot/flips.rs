@@ -47,7 +47,7 @@ fn list(file: &File, _: &File) -> Result<String, ReadError> {
 fn usage(file: &File, _: &File) -> Result<String, ReadError> {
     let limits = LargestLimits::new(4);
     let largest = |measure| file.largest_directories(measure, &limits);
-    Ok(format!("{:?} {:?}", largest(StoredMeasure::Allocated)?, largest(StoredMeasure::Apparent)?))
+    Ok(format!("{:?} {:?}", largest(StoredMeasure::DiskUsage)?, largest(StoredMeasure::Apparent)?))
 }
 
 fn table(file: &File, _: &File) -> Result<String, ReadError> {

@@ -212,7 +212,7 @@ proptest! {
                 ];
             }
             let limits = LargestLimits::new(3);
-            let _ = damaged.largest_directories(StoredMeasure::Allocated, &limits);
+            let _ = damaged.largest_directories(StoredMeasure::DiskUsage, &limits);
             let mut options = DiffOptions::default();
             options.verify = true;
             WHOLE.with(|whole| {

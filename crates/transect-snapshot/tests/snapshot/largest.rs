@@ -10,7 +10,7 @@ use transect_snapshot::{
 use crate::model::{self, Node};
 
 const MEASURES: [StoredMeasure; 3] =
-    [StoredMeasure::Allocated, StoredMeasure::Apparent, StoredMeasure::Entries];
+    [StoredMeasure::DiskUsage, StoredMeasure::Apparent, StoredMeasure::Entries];
 
 fn stored(tree: &[Node], columns: FieldMask) -> Snapshot<Vec<u8>> {
     let table = model::table(tree, columns);
@@ -22,15 +22,6 @@ fn stored(tree: &[Node], columns: FieldMask) -> Snapshot<Vec<u8>> {
     Snapshot::new(bytes).expect("a snapshot")
 }
 
-fn size(table: &Table, row: Row, measure: StoredMeasure) -> u64 {
-    let totals = table.totals(row);
-    match measure {
-        StoredMeasure::Allocated => totals.disk_usage,
-        StoredMeasure::Apparent => totals.apparent,
-        StoredMeasure::Entries => totals.entries(),
-    }
-}
-
 /// Returns what is known of each directory that is large enough, in tree order, as the table has it.
 fn expected(table: &Table, measure: StoredMeasure, limits: &LargestLimits) -> Vec<String> {
     let is_candidate = |row: &Row| {
@@ -38,13 +29,14 @@ fn expected(table: &Table, measure: StoredMeasure, limits: &LargestLimits) -> Ve
         table.file_type(*row) == FileType::Directory && !is_deep
     };
     let mut sizes: Vec<u64> =
-        table.iter().filter(is_candidate).map(|row| size(table, row, measure)).collect();
+        table.iter().filter(is_candidate).map(|row| measure.size(&table.totals(row))).collect();
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     let least = sizes.get(limits.count.max(1) - 1).copied().unwrap_or(0);
     let least = least.max(limits.min_size).max(1);
-    let is_shown = |row: &Row| size(table, *row, measure) >= least || table.parent(*row).is_none();
+    let is_shown =
+        |row: &Row| measure.size(&table.totals(*row)) >= least || table.parent(*row).is_none();
     let fact = |row: Row| {
-        let numbers = (size(table, row, measure), table.shared(row), table.errors(row));
+        let numbers = (measure.size(&table.totals(row)), table.shared(row), table.errors(row));
         format!("{:?} {numbers:?} {:?}", table.path(row), table.unread_reason(row))
     };
     table.iter().filter(is_candidate).filter(is_shown).map(fact).collect()
@@ -163,7 +155,7 @@ fn largest_directories_of_several_roots_left_to_the_table() {
     let limits = LargestLimits::new(10);
     for roots in [&roots[..], &[Node::file("/file")], &[]] {
         let snapshot = stored(roots, FieldMask::all());
-        let answer = snapshot.largest_directories(StoredMeasure::Allocated, &limits).unwrap();
+        let answer = snapshot.largest_directories(StoredMeasure::DiskUsage, &limits).unwrap();
         assert!(answer.is_none());
     }
 }

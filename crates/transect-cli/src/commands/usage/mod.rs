@@ -14,8 +14,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-use transect::table::Table;
-use transect::{Cancel, FieldMask, Outcome, Progress};
+use transect::table::{Row, Table};
+use transect::{Cancel, FieldMask, FileType, Outcome, Progress};
+use transect_snapshot::LargestLimits;
 
 use crate::args::{Key, UsageArgs};
 use crate::commands::snapshot::{self, stored_tree};
@@ -26,7 +27,6 @@ use transect_program::interrupt::cancel_on_signal;
 
 use measure::Measure;
 use terminal::Shown;
-use tree::{Limits, TableTree};
 use view::{Usage, View};
 
 /// The lines shown without a terminal.
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
     if let Some(file) = &args.export_ncdu {
         return interchange::export(&table, file, end, &cancel);
     }
-    let measure = Measure::of(args);
+    let measure = measure::of(args);
     let view = select(args, &table, measure);
     let elapsed = outcome.as_ref().map_or(began.elapsed(), |outcome| outcome.elapsed);
     let disk = outcome.as_ref().and_then(|_| transect::internal::disk_space_of(&args.walk.roots()));
@@ -101,22 +101,31 @@ fn columns(args: &UsageArgs) -> FieldMask {
     }
 }
 
-fn limits(args: &UsageArgs) -> Limits {
+fn limits(args: &UsageArgs) -> LargestLimits {
     let room = output::terminal_height().map(|lines| lines.saturating_sub(6).max(3));
     let lines = args.top.or(room.filter(|_| !args.json && !args.csv)).unwrap_or(DEFAULT_LINES);
-    Limits { lines, depth: args.depth, min_size: args.min_size as u64 }
+    let mut limits = LargestLimits::new(lines);
+    (limits.depth, limits.min_size) = (args.depth, args.min_size as u64);
+    limits
 }
 
 fn select(args: &UsageArgs, table: &Table, measure: Measure) -> View {
     let limits = limits(args);
     match args.by {
         Some(key) => {
-            let Limits { lines, min_size, .. } = limits;
-            View::Groups(groups::largest(table, key, measure, lines, min_size))
+            View::Groups(groups::largest(table, key, measure, limits.count, limits.min_size))
         }
         None => {
-            let tree = TableTree { table, measure, files: args.files };
-            View::Tree(tree::largest(&tree, &limits))
+            let is_shown = |row| args.files || table.file_type(row) == FileType::Directory;
+            let size = |row: Row| measure.size(&table.totals(row));
+            let rank = |row: Row| if is_shown(row) { size(row) } else { 0 };
+            View::Tree(tree::largest(&limits, |of, most| {
+                let children = match of {
+                    Some(of) => table.largest(table.children(of), most, rank),
+                    None => table.roots().collect(),
+                };
+                children.into_iter().map(|row| (row, size(row))).collect()
+            }))
         }
     }
 }

@@ -10,7 +10,7 @@ use transect_text::share::{bar, percent};
 use transect_text::{disk, notes};
 
 use super::groups::Group;
-use super::measure::Measure;
+use super::measure::{self, Measure};
 use super::tree::Line;
 use super::view::{Usage, View};
 use crate::output::units::{bytes, counted, duration};
@@ -24,6 +24,8 @@ const MIN_NAME: usize = 12;
 pub(super) struct Shown<'u> {
     pub(super) measure: Measure,
     pub(super) lines: Lines<'u>,
+    /// The size of everything, in the measure.
+    pub(super) whole: u64,
     pub(super) total: Total,
     pub(super) interrupted: bool,
     pub(super) is_complete: bool,
@@ -51,16 +53,6 @@ pub(super) struct Total {
     pub(super) apparent: u64,
 }
 
-impl Total {
-    fn size(&self, measure: Measure) -> u64 {
-        match measure {
-            Measure::DiskUsage => self.disk_usage,
-            Measure::Apparent => self.apparent,
-            Measure::Entries => self.entries,
-        }
-    }
-}
-
 impl<'u> Shown<'u> {
     pub(super) fn of(usage: &'u Usage) -> Self {
         let Usage { elapsed, interrupted, table, disk, measure, view, .. } = usage;
@@ -78,6 +70,7 @@ impl<'u> Shown<'u> {
                 View::Tree(lines) => Lines::Tree(lines.iter().map(line).collect()),
                 View::Groups(groups) => Lines::Groups(groups),
             },
+            whole: measure.size(&total),
             total: Total {
                 entries: total.entries(),
                 disk_usage: total.disk_usage,
@@ -110,7 +103,7 @@ pub(super) fn write(out: &mut impl Write, shown: &Shown<'_>) -> io::Result<()> {
 
 struct Layout {
     measure: Measure,
-    total: u64,
+    whole: u64,
     size: usize,
     bar: usize,
     /// `None` without a terminal: names are not shortened.
@@ -122,12 +115,11 @@ struct Layout {
 impl Layout {
     fn new(shown: &Shown<'_>) -> Self {
         let measure = shown.measure;
-        let total = shown.total.size(measure);
         let sizes: Box<dyn Iterator<Item = u64>> = match &shown.lines {
             Lines::Tree(lines) => Box::new(lines.iter().map(|line| line.size)),
             Lines::Groups(groups) => Box::new(groups.iter().map(|group| measure.size(&group.sums))),
         };
-        let size = sizes.map(|size| measure.text(size).len()).max().unwrap_or(0);
+        let size = sizes.map(|size| measure::text(measure, size).len()).max().unwrap_or(0);
         let terminal = output::terminal_width();
         let width = terminal.unwrap_or(DEFAULT_WIDTH);
         // A quarter of the line, if numbers and name leave that much.
@@ -138,7 +130,7 @@ impl Layout {
             Lines::Tree(_) => None,
             Lines::Groups(groups) => group_width(measure, groups, name),
         };
-        Self { measure, total, size, bar, name, group }
+        Self { measure, whole: shown.whole, size, bar, name, group }
     }
 
     fn entry(&self, out: &mut impl Write, line: &EntryLine) -> io::Result<()> {
@@ -173,8 +165,8 @@ impl Layout {
     }
 
     fn numbers(&self, out: &mut impl Write, size: u64) -> io::Result<()> {
-        let text = self.measure.text(size);
-        let share = if self.total == 0 { 0.0 } else { size as f64 / self.total as f64 };
+        let text = measure::text(self.measure, size);
+        let share = if self.whole == 0 { 0.0 } else { size as f64 / self.whole as f64 };
         let percent = percent(share);
         let bar = bar(share, self.bar);
         write!(out, "{text:>width$} {DIM}{percent:>4}{DIM:#} ", width = self.size)?;
