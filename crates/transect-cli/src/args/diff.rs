@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use transect::FieldMask;
 
 use super::{ColorWhen, ProgressArgs, one_of};
+use crate::output::columns::Column;
 
 pub(crate) const DIFF_NOTES: &str = "\
 A and B are directories or snapshots (transect snapshot). Lines begin with + added, - removed, ~ changed, \
@@ -60,8 +60,8 @@ pub(crate) struct ComparisonArgs {
     ///
     /// The names are listed below.
     #[arg(long, value_name = "ATTRIBUTE,…", value_delimiter = ',', hide_possible_values = true,
-          value_parser = one_of(Compared::ALL, Compared::as_str))]
-    pub(crate) ignore: Vec<Compared>,
+          value_parser = one_of(Column::compared().collect::<Vec<_>>().leak(), Column::as_str))]
+    pub(crate) ignore: Vec<Column>,
     /// Compare everything, also where digests are equal
     #[arg(long)]
     pub(crate) verify: bool,
@@ -81,35 +81,4 @@ pub(crate) struct ComparisonArgs {
     /// List all errors, not only the first ten
     #[arg(long)]
     pub(crate) errors: bool,
-}
-
-transect_sys::words! {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(crate) enum Compared {
-        Size = "size",
-        Allocated = "allocated",
-        Mtime = "mtime",
-        Mode = "mode",
-        Uid = "uid",
-        Gid = "gid",
-        Nlink = "nlink",
-        Attributes = "attributes",
-        ReparseTag = "reparse_tag",
-    }
-}
-
-impl Compared {
-    pub(crate) fn field(self) -> FieldMask {
-        match self {
-            Self::Size => FieldMask::SIZE,
-            Self::Allocated => FieldMask::ALLOCATED,
-            Self::Mtime => FieldMask::MTIME,
-            Self::Mode => FieldMask::MODE,
-            Self::Uid => FieldMask::UID,
-            Self::Gid => FieldMask::GID,
-            Self::Nlink => FieldMask::NLINK,
-            Self::Attributes => FieldMask::ATTRIBUTES,
-            Self::ReparseTag => FieldMask::REPARSE_TAG,
-        }
-    }
 }

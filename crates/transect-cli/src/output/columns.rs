@@ -3,6 +3,7 @@
 use serde::ser::SerializeMap;
 use std::ffi::OsString;
 use transect::{Attributes, FieldMask, FileType};
+use transect_snapshot::COMPARED;
 use transect_text::units;
 
 use super::json::hex;
@@ -47,6 +48,12 @@ impl Column {
 
     /// The attributes that the system reports.
     pub(crate) const ATTRIBUTES: &'static [Self] = Self::NAMED.split_at(5).1;
+
+    /// Returns the attributes that `diff` compares.
+    pub(crate) fn compared() -> impl Iterator<Item = Self> {
+        let is_compared = |column: &Self| COMPARED.contains(column.field());
+        Self::ATTRIBUTES.iter().copied().skip(1).filter(is_compared)
+    }
 
     /// Returns the key of the bytes of a name in JSON.
     fn raw_name(self) -> Option<&'static str> {

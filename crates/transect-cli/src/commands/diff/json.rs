@@ -7,7 +7,8 @@ use serde::Serialize;
 use transect::FieldMask;
 use transect_snapshot::{Change, Diff, Facts, Metadata};
 
-use crate::args::{Compared, ComparisonArgs};
+use crate::args::ComparisonArgs;
+use crate::output::columns::Column;
 use crate::output::json::{self, PathEntry, object};
 use crate::output::stream;
 
@@ -103,6 +104,6 @@ fn side(of: &Metadata, list_errors: bool) -> impl Serialize {
 }
 
 fn names(fields: FieldMask) -> Vec<&'static str> {
-    let is_changed = |it: &&Compared| fields.contains(it.field());
-    Compared::ALL.iter().filter(is_changed).map(|it| it.as_str()).collect()
+    let changed = Column::compared().filter(|it| fields.contains(it.field()));
+    changed.map(Column::as_str).collect()
 }

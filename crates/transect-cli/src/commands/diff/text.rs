@@ -10,6 +10,7 @@ use transect_snapshot::{Change, ChangeKind, Diff, Facts};
 use transect_sys::name_from_bytes;
 
 use crate::args::{ColorWhen, ComparisonArgs};
+use crate::output::columns::{Column, Columns, Value};
 use crate::output::time::TimeFormatter;
 use crate::output::units::{bytes, count, counted, signed_bytes};
 use crate::output::{self, BOLD, DIM, ERROR, GOOD, WARN, quote, stream, wrap_lines};
@@ -135,39 +136,21 @@ impl Lines {
     }
 
     fn attributes(&self, change: &Change, before: &Facts, after: &Facts) -> Vec<String> {
-        let (a, b) = (&before.attributes, &after.attributes);
+        let columns = Columns::new(&[]);
         let mut notes = Vec::new();
-        let has = |field| change.fields.contains(field);
-        if let (true, Some(a), Some(b)) = (has(FieldMask::SIZE), a.size(), b.size()) {
-            notes.push(format!("size {} → {}", bytes(a), bytes(b)));
-        } else if let (true, Some(a), Some(b)) =
-            (has(FieldMask::ALLOCATED), a.allocated(), b.allocated())
-        {
-            notes.push(format!("allocated {} → {}", bytes(a), bytes(b)));
-        }
-        if let (true, Some(a), Some(b)) = (has(FieldMask::MTIME), a.mtime(), b.mtime()) {
-            notes.push(format!("mtime {} → {}", self.times.text(a), self.times.text(b)));
-        }
-        if let (true, Some(a), Some(b)) = (has(FieldMask::MODE), a.mode(), b.mode()) {
-            notes.push(format!("mode {:o} → {:o}", a & 0o7777, b & 0o7777));
-        }
-        let numbers = [
-            (FieldMask::UID, "uid", a.uid(), b.uid()),
-            (FieldMask::GID, "gid", a.gid(), b.gid()),
-            (FieldMask::NLINK, "nlink", a.nlink(), b.nlink()),
-        ];
-        for (field, name, a, b) in numbers {
-            if let (true, Some(a), Some(b)) = (has(field), a, b) {
-                notes.push(format!("{name} {a} → {b}"));
+        for column in Column::compared().filter(|it| change.fields.contains(it.field())) {
+            // Of both sizes, the first one is enough.
+            if column == Column::Allocated && !notes.is_empty() {
+                continue;
             }
-        }
-        let bits = [
-            (FieldMask::ATTRIBUTES, "attributes", a.attribute_bits(), b.attribute_bits()),
-            (FieldMask::REPARSE_TAG, "reparse_tag", a.reparse_tag(), b.reparse_tag()),
-        ];
-        for (field, name, a, b) in bits {
-            if let (true, Some(a), Some(b)) = (has(field), a, b) {
-                notes.push(format!("{name} {a:#x} → {b:#x}"));
+            let text = |of: &Facts| match columns.value(column, &of.attributes) {
+                Value::Unknown => None,
+                Value::Mode(mode, _) => Some(format!("{:o}", mode & 0o7777)),
+                Value::Bits(bits) => Some(format!("{bits:#x}")),
+                value => Some(value.text(&self.times)),
+            };
+            if let Some((before, after)) = text(before).zip(text(after)) {
+                notes.push(format!("{} {before} → {after}", column.as_str()));
             }
         }
         notes
