@@ -1,7 +1,9 @@
 //! The columns of `list` and `attributes`: names, fields and values.
 
-use serde::ser::SerializeMap;
 use std::ffi::OsString;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use transect::{Attributes, FieldMask, FileType};
 use transect_snapshot::COMPARED;
 use transect_text::units;
@@ -221,6 +223,19 @@ impl Columns {
             Column::ReparseTag => of.reparse_tag().map(Value::Bits),
         };
         known.unwrap_or(Value::Unknown)
+    }
+}
+
+/// The values that a function returns for columns, as an object.
+pub(crate) struct Object<'a, F>(pub(crate) &'a Columns, pub(crate) F);
+
+impl<F: Fn(Column) -> Value> Serialize for Object<'_, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for column in self.0.iter() {
+            self.1(column).write(column, &mut map)?;
+        }
+        map.end()
     }
 }
 

@@ -4,13 +4,10 @@ mod input;
 mod rows;
 mod source;
 
-use std::io::Write;
-
 use transect::FieldMask;
 use transect_service::protocol::{PathList, path_from_bytes};
 
 use crate::args::AttributesArgs;
-use crate::output;
 use crate::output::columns::{Column, Columns};
 use input::Input;
 use rows::Rows;
@@ -40,10 +37,7 @@ pub(crate) fn run(args: &AttributesArgs) -> Result<ExitStatus, CliError> {
             }
             rows.push(path, answer)?;
         }
-        match rows.take() {
-            rows::Batch::Human(text) => output::print_wrapped(text)?,
-            rows::Batch::Machine(text) => output::stream::stdout().write_all(&text)?,
-        }
+        rows.print()?;
     }
     Ok(if cancel.is_cancelled() { ExitStatus::Interrupted } else { end })
 }

@@ -3,21 +3,14 @@
 use std::io::{self, Write};
 
 use anstream::AutoStream;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
-use transect::Attributes;
+use serde::Serialize;
 use transect_cache::{LookupError, LookupResult};
 
 use crate::args::AttributesArgs;
-use crate::output::columns::{Column, Columns, Value};
+use crate::output::columns::{Column, Columns, Object, Value};
 use crate::output::json::{PathEntry, object};
 use crate::output::time::TimeFormatter;
 use crate::output::{self, BOLD, WARN, quote};
-
-pub(super) enum Batch {
-    Human(AutoStream<Vec<u8>>),
-    Machine(Vec<u8>),
-}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
@@ -26,7 +19,7 @@ enum Form {
     Json,
 }
 
-/// Collects lines until [`Rows::take`].
+/// Collects lines until [`Rows::print`].
 pub(super) struct Rows {
     columns: Columns,
     times: TimeFormatter,
@@ -60,7 +53,7 @@ impl Rows {
             Form::Json => match answer {
                 Ok(of) => output::write_json(
                     machine,
-                    &object! { ..path: PathEntry::from(path), ..columns: Selected(columns, of) },
+                    &object! { ..path: PathEntry::from(path), ..columns: Object(columns, |it| columns.value(it, of)) },
                 ),
                 Err(error) => output::write_json(
                     machine,
@@ -87,11 +80,15 @@ impl Rows {
         }
     }
 
-    /// Returns the collected lines, and starts anew.
-    pub(super) fn take(&mut self) -> Batch {
+    /// Prints the collected lines.
+    pub(super) fn print(&mut self) -> io::Result<()> {
         match self.form {
-            Form::Table => Batch::Human(std::mem::replace(&mut self.table, output::buffer())),
-            Form::Null | Form::Json => Batch::Machine(std::mem::take(&mut self.machine)),
+            Form::Table => {
+                output::print_wrapped(std::mem::replace(&mut self.table, output::buffer()))
+            }
+            Form::Null | Form::Json => {
+                output::stream::stdout().write_all(&std::mem::take(&mut self.machine))
+            }
         }
     }
 }
@@ -131,18 +128,6 @@ fn type_or_error(error: LookupError) -> &'static str {
         _ if error.is_missing() => "missing",
         Some(transect::FaultKind::Denied) => "denied",
         _ => "failed",
-    }
-}
-
-struct Selected<'a>(&'a Columns, &'a Attributes);
-
-impl Serialize for Selected<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for column in self.0.iter() {
-            self.0.value(column, self.1).write(column, &mut map)?;
-        }
-        map.end()
     }
 }
 

@@ -1,12 +1,10 @@
 //! Lists for programs: a JSON object per line, or comma-separated values.
 
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
 use transect::FieldMask;
 use transect::internal::{LineFormat, ListEntry};
 
 use super::value;
-use crate::output::columns::{Column, Columns, Value};
+use crate::output::columns::{Column, Columns, Object, Value};
 use crate::output::csv::Record;
 use crate::output::json;
 
@@ -20,23 +18,8 @@ impl LineFormat for Json {
     }
 
     fn write(&self, entry: &ListEntry<'_>, line: &mut Vec<u8>) {
-        let object = Object { columns: &self.0, entry };
+        let object = Object(&self.0, |column| value::of_column(&self.0, column, entry));
         json::write(line, &object).expect("BUG: a line in memory that cannot be written");
-    }
-}
-
-struct Object<'a> {
-    columns: &'a Columns,
-    entry: &'a ListEntry<'a>,
-}
-
-impl Serialize for Object<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for column in self.columns.iter() {
-            value::of_column(self.columns, column, self.entry).write(column, &mut map)?;
-        }
-        map.end()
     }
 }
 
