@@ -2,18 +2,20 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
+use serde::Serialize;
 use transect::{Diagnostics, FileId, Operation, ScanError};
 use transect_sys::file::attributes_of;
 use transect_sys::residency;
 use transect_transform::tree;
 
 use crate::args::CacheArgs;
-use crate::output;
-use crate::output::units::{bytes, count};
+use crate::output::json::{OwnedPath, error_list, object};
+use crate::output::units::{bytes, count, counted};
+use crate::output::{self, BOLD, DIM, WARN, quote, stream};
 use crate::progress::{REDRAW_INTERVAL, StatusLine};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
@@ -31,17 +33,29 @@ pub(super) struct Inspected<T> {
     pub(super) interrupted: bool,
 }
 
-impl<T> Inspected<T> {
-    /// Prints errors, unless the JSON object will list them. Returns whether there are results to
-    /// show: false if none of the paths could be read.
-    pub(super) fn show_errors(&self, args: &CacheArgs) -> bool {
-        let is_more = self.diagnostics.failed_roots < args.paths.len() as u64;
-        if !(args.json && args.errors && is_more) {
-            output::show_errors(&self.diagnostics, args.errors);
-        }
-        is_more
-    }
+/// What a command reports of a file.
+pub(super) trait FileReport: Sized + 'static {
+    const SCHEMA: &'static str;
+    /// The names above the numbers.
+    const COLUMNS: &'static str;
+    /// Whether [`FileReport::kept`] can return something.
+    const CAN_FAIL: bool = false;
 
+    /// Returns the total of all files, each counted once.
+    fn total(done: &Inspected<Self>) -> Self;
+
+    fn numbers(&self) -> String;
+
+    /// Returns the numbers as JSON.
+    fn object(&self) -> impl Serialize + use<Self>;
+
+    /// Returns the reason why some of the file is still in memory.
+    fn kept(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+impl<T> Inspected<T> {
     pub(super) fn end(&self) -> ExitStatus {
         ExitStatus::from_diagnostics(&self.diagnostics, self.interrupted)
     }
@@ -50,9 +64,74 @@ impl<T> Inspected<T> {
     pub(super) fn files(&self) -> impl Iterator<Item = &T> {
         self.rows.iter().filter(|row| !row.repeated).map(|row| &row.found)
     }
+}
 
-    pub(super) fn hard_links(&self) -> usize {
-        self.rows.iter().filter(|row| row.repeated).count()
+impl<T: FileReport> Inspected<T> {
+    /// Prints errors and results. Returns whether there are results: false if none of the paths could be read.
+    pub(super) fn show(&self, args: &CacheArgs) -> io::Result<bool> {
+        let is_more = self.diagnostics.failed_roots < args.paths.len() as u64;
+        // The JSON object lists the errors itself.
+        if !(args.json && args.errors && is_more) {
+            output::show_errors(&self.diagnostics, args.errors);
+        }
+        match is_more {
+            true if args.json => output::write_json(&mut stream::stdout(), &self.json(args))?,
+            true => self.print()?,
+            false => {}
+        }
+        Ok(is_more)
+    }
+
+    fn print(&self) -> io::Result<()> {
+        let mut out = output::buffer();
+        writeln!(out, "{BOLD}{}{BOLD:#}", T::COLUMNS)?;
+        for row in &self.rows {
+            let (numbers, kept) = (row.found.numbers(), row.found.kept());
+            let room = room(numbers.len() + 2, kept.map_or(0, |kept| kept.len() + 2));
+            let path = quote::shorten(quote::for_terminal(row.path.as_os_str()), room);
+            let kept = kept.map_or(String::new(), |kept| format!("  {WARN}{kept}{WARN:#}"));
+            writeln!(out, "{numbers}  {path}{kept}")?;
+        }
+        if self.rows.len() != 1 {
+            let files = counted(self.files().count() as u64, "file", "files");
+            writeln!(out, "{}  {DIM}total of {files}{DIM:#}", T::total(self).numbers())?;
+        }
+        output::print_wrapped(out)
+    }
+
+    fn json(&self, args: &CacheArgs) -> impl Serialize {
+        let file = |row: &FileRow<T>| {
+            object! {
+                ..path: OwnedPath(row.path.clone()),
+                ..numbers: row.found.object(),
+                kept?: T::CAN_FAIL.then(|| row.found.kept()),
+            }
+        };
+        object! {
+            schema: T::SCHEMA,
+            complete: self.diagnostics.is_complete() && !self.interrupted,
+            interrupted: self.interrupted,
+            files: self.files().count(),
+            hard_links: self.rows.iter().filter(|row| row.repeated).count(),
+            ..total: T::total(self).object(),
+            file_list: self.rows.iter().map(file).collect::<Vec<_>>(),
+            vanished: self.diagnostics.vanished,
+            errors: self.diagnostics.errors,
+            error_list?: args.errors.then(|| error_list(&self.diagnostics.kept_errors)),
+        }
+    }
+}
+
+/// Returns the room for a path beside numbers, and where it is enough also beside a reason.
+fn room(numbers: usize, reason: usize) -> usize {
+    const LEAST: usize = 24;
+    // A terminal may not know its size.
+    let Some(width) = output::terminal_width() else { return usize::MAX };
+    match width.saturating_sub(numbers) {
+        room if room >= reason + LEAST => room - reason,
+        room @ LEAST.. => room,
+        // On a line of its own.
+        _ => width.saturating_sub(4),
     }
 }
 
