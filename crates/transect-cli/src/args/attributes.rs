@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use clap::builder::TypedValueParser;
 use clap::{ArgGroup, Args};
 
 use super::{TUNING, one_of};
@@ -47,7 +46,7 @@ pub(crate) struct AttributesArgs {
     #[arg(short = 'L', long)]
     pub(crate) follow: bool,
     /// Print these columns, separated by commas; see below for their names
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', value_parser = column_parser(),
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', value_parser = one_of(Column::EXCEPT_PATHS, Column::as_str),
           hide_possible_values = true)]
     pub(crate) columns: Vec<Column>,
     /// Use at most N threads [default: one per CPU]
@@ -65,8 +64,4 @@ pub(crate) struct AttributesArgs {
     /// Print one JSON object per line for each path, in the order given
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-fn column_parser() -> impl TypedValueParser<Value = Column> {
-    one_of(Column::EXCEPT_PATHS, Column::as_str)
 }

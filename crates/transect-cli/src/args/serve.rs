@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use clap::builder::TypedValueParser;
 use transect_cache::Level;
 use transect_text::size;
 
@@ -44,7 +43,7 @@ pub(crate) struct ServeArgs {
     pub(crate) socket: Option<PathBuf>,
     /// Keep answers this fresh; see below
     #[arg(long, value_name = "LEVEL", default_value = Level::Watched.as_str(),
-          value_parser = level_parser())]
+          value_parser = one_of(Level::ALL, Level::as_str))]
     pub(crate) level: Level,
     /// Answer only for paths in DIR; may be repeated
     #[arg(long, value_name = "DIR")]
@@ -58,8 +57,4 @@ pub(crate) struct ServeArgs {
     /// Report connections and requests on stderr
     #[arg(short = 'v', long)]
     pub(crate) verbose: bool,
-}
-
-fn level_parser() -> impl TypedValueParser<Value = Level> {
-    one_of(Level::ALL, Level::as_str)
 }

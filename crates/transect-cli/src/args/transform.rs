@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::Args;
 use clap::builder::TypedValueParser;
-use clap::{Args, ValueEnum};
 use transect_text::size;
 use transect_transform::pass::IoMethod;
 use transect_transform::publish::Durability;
@@ -72,9 +72,9 @@ pub(crate) struct TransformArgs {
     #[arg(long)]
     pub(crate) binary: bool,
     /// Wait for the device before renaming: not at all, for each file, or once for many
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t = SyncMode::None,
+    #[arg(long, value_name = "WHAT", default_value = "none", value_parser = sync_parser(),
           hide_short_help = true)]
-    pub(crate) sync: SyncMode,
+    pub(crate) sync: Durability,
     /// Record progress in FILE; a second run with it continues where the first stopped
     #[arg(long, value_name = "FILE", conflicts_with = "check", hide_short_help = true)]
     pub(crate) journal: Option<PathBuf>,
@@ -83,7 +83,7 @@ pub(crate) struct TransformArgs {
     pub(crate) read_back: bool,
     /// Read and write with this method [default: chosen for each file]
     #[arg(long, value_name = "METHOD", help_heading = TUNING, hide_short_help = true,
-          value_parser = method_parser())]
+          value_parser = one_of(IoMethod::ALL, IoMethod::as_str))]
     pub(crate) method: Option<IoMethod>,
     /// Read SIZE at once [default: 128K or 256K]
     #[arg(long, value_name = "SIZE", value_parser = size::parse,
@@ -120,24 +120,11 @@ pub(crate) struct TransformArgs {
     pub(crate) progress: ProgressArgs,
 }
 
-/// What to wait for before a result is renamed to its target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SyncMode {
-    None,
-    File,
-    Batch,
-}
-
-impl From<SyncMode> for Durability {
-    fn from(sync: SyncMode) -> Self {
-        match sync {
-            SyncMode::None => Self::None,
-            SyncMode::File => Self::File,
-            SyncMode::Batch => Self::Batch,
-        }
-    }
-}
-
-fn method_parser() -> impl TypedValueParser<Value = IoMethod> {
-    one_of(IoMethod::ALL, IoMethod::as_str)
+/// Returns a parser of what to wait for before a result is renamed to its target.
+fn sync_parser() -> impl TypedValueParser<Value = Durability> {
+    one_of(&[Durability::None, Durability::File, Durability::Batch], |sync| match sync {
+        Durability::None => "none",
+        Durability::File => "file",
+        Durability::Batch => "batch",
+    })
 }

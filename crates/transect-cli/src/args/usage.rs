@@ -28,7 +28,7 @@ Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
 
 /// The arguments that apply only to a walk, and conflict with `--import-ncdu`.
-const WALK_ARGS: [&str; 19] = [
+const WALK_ARGS: [&str; 16] = [
     "paths",
     "one_file_system",
     "pseudo",
@@ -41,13 +41,11 @@ const WALK_ARGS: [&str; 19] = [
     "ignore_case",
     "no_hidden",
     "hidden",
-    "perm",
     "gitignore",
-    "types",
-    "size",
-    "newer",
-    "older",
-    "owner",
+    "empty",
+    "broken_links",
+    // The group of all arguments of this struct.
+    "AttributeArgs",
 ];
 
 #[derive(Debug, Args)]

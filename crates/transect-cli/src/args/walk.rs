@@ -40,11 +40,11 @@ pub(crate) struct WalkArgs {
     pub(crate) buffer_size: Option<usize>,
     /// Query attributes in the order of the listing, or by inode number (for rotating disks with
     /// cold caches) [default: listing]
-    #[arg(long, value_name = "ORDER", value_parser = stat_order_parser(),
+    #[arg(long, value_name = "ORDER", value_parser = one_of(StatOrder::ALL, StatOrder::as_str),
           help_heading = TUNING, hide_short_help = true)]
     pub(crate) stat_order: Option<StatOrder>,
     /// Schedule directories on threads in this order [default: work-stealing]
-    #[arg(long, value_name = "ORDER", value_parser = order_parser(),
+    #[arg(long, value_name = "ORDER", value_parser = one_of(Order::ALL, Order::as_str),
           help_heading = TUNING, hide_short_help = true)]
     pub(crate) order: Option<Order>,
     /// Use at most N threads [default: one per CPU, more while waiting for a device]
@@ -292,14 +292,6 @@ fn reader_parser() -> impl TypedValueParser<Value = ReaderArg> {
     let kinds = ReaderKind::ALL.iter().copied().map(ReaderArg::Kind);
     let all = [ReaderArg::Auto, ReaderArg::Walk, ReaderArg::Volume].into_iter().chain(kinds);
     one_of(all.collect::<Vec<_>>().leak(), ReaderArg::as_str)
-}
-
-fn order_parser() -> impl TypedValueParser<Value = Order> {
-    one_of(Order::ALL, Order::as_str)
-}
-
-fn stat_order_parser() -> impl TypedValueParser<Value = StatOrder> {
-    one_of(StatOrder::ALL, StatOrder::as_str)
 }
 
 impl WalkArgs {

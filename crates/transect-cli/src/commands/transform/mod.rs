@@ -47,7 +47,7 @@ pub(crate) fn run(args: &TransformArgs) -> Result<ExitStatus, CliError> {
     let replace = ReplaceOptions::default()
         .existing(if args.force { Existing::Replace } else { Existing::Keep })
         .break_links(args.break_links)
-        .durability(args.sync.into())
+        .durability(args.sync)
         .keep_times(args.keep_times);
     if let Some(streams) = streams::Streams::from_args(args, &paths)? {
         return streams.run(chain, &passes, replace);
@@ -95,7 +95,7 @@ fn preferred(args: &TransformArgs, paths: &[PathBuf], to: &OutputTarget) -> Arc<
     if args.no_profile || args.method.is_some() || args.block.is_some() {
         return Arc::default();
     }
-    profile::preferences(paths, target, args.sync.into())
+    profile::preferences(paths, target, args.sync)
 }
 
 /// Returns where results go, from the options and the number and type of the inputs.
