@@ -28,7 +28,7 @@ Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
 
 /// The arguments that apply only to a walk, and conflict with `--import-ncdu`.
-const WALK_ARGS: [&str; 16] = [
+const WALK_ARGS: [&str; 21] = [
     "paths",
     "one_file_system",
     "pseudo",
@@ -44,8 +44,12 @@ const WALK_ARGS: [&str; 16] = [
     "gitignore",
     "empty",
     "broken_links",
-    // The group of all arguments of this struct.
-    "AttributeArgs",
+    "perm",
+    "types",
+    "size",
+    "newer",
+    "older",
+    "owner",
 ];
 
 #[derive(Debug, Args)]
