@@ -169,9 +169,8 @@ mod tests {
         }
     }
 
-    /// Directories are left in the order in which they were entered, and more are entered than stay open.
     #[test]
-    fn inventory_returns_to_directories_that_were_closed() {
+    fn inventory_complete_with_directories_on_both_sides_of_every_level() {
         let temp = TempDir::new();
         let mut path = temp.path().to_owned();
         for level in 0..100 {
