@@ -11,13 +11,14 @@ use transect::Cancel;
 use super::corpus::Content;
 use super::corpus::Corpus;
 use super::counts::TreeCounts;
-use super::error::{failed, mismatch, unusable};
+use super::error::{mismatch, unusable};
 use super::free_space::check_free_space;
 #[cfg(target_os = "linux")]
 use super::odd;
 use super::plan::{self, Step};
 use super::target::TargetPaths;
 use super::verify::count;
+use crate::harness::error::cannot;
 
 /// Entries between two calls of `progress`.
 const PROGRESS_INTERVAL: u64 = 256;
@@ -71,7 +72,7 @@ fn fill(
     if found != TreeCounts::of(corpus) {
         return Err(mismatch(corpus, target, found));
     }
-    std::fs::rename(partial, target).map_err(failed("rename", partial))
+    std::fs::rename(partial, target).map_err(cannot("rename", partial))
 }
 
 /// Creates the entries of the plan below `root` until the end or until it is cancelled.
@@ -83,7 +84,7 @@ fn run_steps(
 ) -> Result<(), String> {
     #[cfg(target_os = "linux")]
     if corpus.content == Content::Odd {
-        progress(odd::create(root).map_err(failed("create file", root))?);
+        progress(odd::create(root).map_err(cannot("create file", root))?);
         return Ok(());
     }
     let mut created = TreeCounts::default();
@@ -95,12 +96,12 @@ fn run_steps(
         match step {
             Step::Directory { path } => {
                 here = root.join(path);
-                std::fs::create_dir(&here).map_err(failed("create directory", &here))?;
+                std::fs::create_dir(&here).map_err(cannot("create directory", &here))?;
                 created.directories += 1;
             }
             Step::File { name, length, modified, text } => {
                 let path = here.join(name);
-                create_file(&path, length, modified, text).map_err(failed("create file", &path))?;
+                create_file(&path, length, modified, text).map_err(cannot("create file", &path))?;
                 created.files += 1;
                 created.bytes += length;
             }
@@ -136,7 +137,7 @@ impl PartialDir {
                 let problem = "it is left over from a run that was killed, or another run is at work; remove it if there is none";
                 Err(unusable(path, problem))
             }
-            Err(error) => Err(failed("create directory", path)(error)),
+            Err(error) => Err(cannot("create directory", path)(error)),
         }
     }
 
@@ -149,7 +150,7 @@ impl PartialDir {
         let Some(path) = self.0.take() else { return cause };
         match remove(&path) {
             Ok(()) => cause,
-            Err(error) => format!("{cause}; {}", failed("remove", &path)(error)),
+            Err(error) => format!("{cause}; {}", cannot("remove", &path)(error)),
         }
     }
 }

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use super::corpus::{Content, Corpus};
 use super::counts::{FreeSpace, SpaceNeeded};
-use super::error::failed;
 use super::plan::Step;
 use super::target::TargetPaths;
 
@@ -45,7 +44,7 @@ fn blocks_of(step: &Step) -> u64 {
 /// Returns the free space at `dir`, which need not exist.
 pub fn free_space_at(dir: &Path) -> Result<FreeSpace, String> {
     let parent = TargetPaths::of(dir)?.parent;
-    free_space(&parent).map_err(failed("ask for the free space of", &parent))
+    free_space(&parent).map_err(cannot("ask for the free space of", &parent))
 }
 
 /// Checks that a corpus fits at `dir`, which need not exist.
@@ -77,6 +76,7 @@ pub fn free_space(_: &Path) -> std::io::Result<FreeSpace> {
 mod tests {
     use super::*;
     use crate::corpora::find;
+    use crate::harness::error::cannot;
 
     #[test]
     fn fits_is_exact_to_the_byte_and_inode() {

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::error::{failed, unusable};
+use super::error::unusable;
+use crate::harness::error::cannot;
 
 /// The paths of a corpus.
 pub(super) struct TargetPaths {
@@ -39,11 +40,11 @@ impl TargetPaths {
     #[expect(clippy::disallowed_methods, reason = "checks what exists at the target of a new tree")]
     pub(super) fn check(&self) -> Result<(), String> {
         let Self { parent, target, .. } = self;
-        std::fs::metadata(parent).map_err(failed("access", parent))?;
+        std::fs::metadata(parent).map_err(cannot("access", parent))?;
         match std::fs::symlink_metadata(target) {
             Ok(_) => Err(unusable(target, "it already exists")),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(failed("access", target)(error)),
+            Err(error) => Err(cannot("access", target)(error)),
         }
     }
 }

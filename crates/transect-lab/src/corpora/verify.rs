@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::corpus::{Content, Corpus};
 use super::counts::TreeCounts;
-use super::error::{failed, mismatch};
+use super::error::mismatch;
+use crate::harness::error::cannot;
 use crate::harness::inventory::Inventory;
 use crate::harness::reference_walk::READ;
 
@@ -27,7 +28,7 @@ pub(super) fn count(corpus: &Corpus, root: &Path) -> Result<TreeCounts, String> 
         Inventory::take(root, &mut |operation, path, error| {
             let is_denied = operation == READ && error.kind() == ErrorKind::PermissionDenied;
             if first.is_none() && !(is_denied && corpus.content == Content::Odd) {
-                first = Some(failed(operation, path)(error));
+                first = Some(cannot(operation, path)(error));
             }
         });
     let found = TreeCounts {

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use transect::Cancel;
 
-use crate::harness::error::Error;
 use crate::harness::experiment::{Job, Measure};
 use crate::harness::log::Outcome;
 use crate::spec::{Cell, Dataset, SessionSpec};
@@ -39,7 +38,7 @@ impl Estimate {
         &self,
         measure: &mut impl Measure,
         cancel: &Cancel,
-    ) -> Result<Option<Duration>, Error> {
+    ) -> Result<Option<Duration>, String> {
         let spec = &self.spec;
         let mut round = Duration::ZERO;
         for dataset in 0..spec.datasets.len() {
@@ -119,7 +118,7 @@ mod tests {
         spec.cells[2].language = "engine".to_owned();
         struct Names(Vec<String>);
         impl Measure for Names {
-            fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, Error> {
+            fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, String> {
                 self.0.push(job.cell.name.clone());
                 Ok(Outcome::Right {
                     runs: Vec::new(),
@@ -142,7 +141,7 @@ mod tests {
     fn estimate_missing_if_base_fails() {
         struct Fails;
         impl Measure for Fails {
-            fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, Error> {
+            fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, String> {
                 assert_eq!(job.cell.name, "base");
                 Ok(Outcome::Wrong { found: "nothing".to_owned() })
             }

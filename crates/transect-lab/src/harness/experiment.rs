@@ -12,7 +12,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::harness::cache_state::{self, Probe, State, VOID_RETRIES};
-use crate::harness::error::Error;
+use crate::harness::error::cannot_make;
 use crate::harness::interference::Watch;
 use crate::harness::launch::{Failure, Usage, launch, time};
 use crate::harness::log::{FileEvidence, Instead, Outcome};
@@ -98,7 +98,7 @@ pub trait Experiment {
         true
     }
 
-    fn make(&mut self, _: &Dataset) -> Result<(), Error> {
+    fn make(&mut self, _: &Dataset) -> Result<(), String> {
         Ok(())
     }
 
@@ -115,8 +115,8 @@ pub trait Experiment {
     fn make_state(
         &mut self,
         job: &Job<'_>,
-    ) -> Result<Result<Option<FileEvidence>, Failure>, Error> {
-        cache_state::prepare(job.state).map_err(|error| Error::State(job.state, error))?;
+    ) -> Result<Result<Option<FileEvidence>, Failure>, String> {
+        cache_state::prepare(job.state).map_err(cannot_make(job.state))?;
         Ok(Ok(None))
     }
 
@@ -137,7 +137,7 @@ pub trait Experiment {
         files: Option<&mut FileEvidence>,
     ) -> Result<(), String>;
 
-    fn end(&mut self) -> Result<(), Error> {
+    fn end(&mut self) -> Result<(), String> {
         Ok(())
     }
 
@@ -189,11 +189,11 @@ pub trait Measure {
     ///
     /// # Errors
     /// The state cannot be made. A failure of the method is an outcome, not an error.
-    fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, Error>;
+    fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, String>;
 }
 
 impl<E: Experiment> Measure for E {
-    fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, Error> {
+    fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, String> {
         if let Some(outcome) = self.begin(job) {
             return Ok(outcome);
         }
@@ -209,7 +209,7 @@ impl<E: Experiment> Measure for E {
     }
 }
 
-fn attempt(experiment: &mut impl Experiment, job: &Job<'_>) -> Result<Outcome, Error> {
+fn attempt(experiment: &mut impl Experiment, job: &Job<'_>) -> Result<Outcome, String> {
     let mut files = match experiment.make_state(job)? {
         Ok(files) => files,
         Err(failure) => return Ok(Outcome::Failed(failure)),

@@ -14,7 +14,7 @@ use transect_sys::input::{open_regular_with, read_regular_text};
 
 use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::{self, State};
-use crate::harness::error::Error;
+use crate::harness::error::cannot;
 use crate::harness::interference::{Beside, Disturbance};
 use crate::harness::launch::{Failure, Usage};
 use crate::harness::protocol::{CallTimes, RunLine};
@@ -304,10 +304,10 @@ pub struct SessionLog {
 }
 
 impl SessionLog {
-    pub fn create(spec: SessionSpec, path: &Path) -> Result<Self, Error> {
+    pub fn create(spec: SessionSpec, path: &Path) -> Result<Self, String> {
         let file = check_output_path(path)
             .and_then(|()| File::options().append(true).create_new(true).open(path));
-        let file = file.map_err(|error| Error::File("create", path.to_owned(), error))?;
+        let file = file.map_err(cannot("create", path))?;
         let mut log = Self { data: SessionData::begin(spec), file, path: path.to_owned() };
         let first = serde_json::to_vec(&log.data.spec);
         if let Err(error) = log.append(first) {
@@ -319,9 +319,9 @@ impl SessionLog {
     }
 
     /// Opens a file for appending after its last complete line.
-    pub fn open(path: &Path) -> Result<Self, Error> {
+    pub fn open(path: &Path) -> Result<Self, String> {
         let (data, length) = parse(path)?;
-        let failed = |error| Error::File("open", path.to_owned(), error);
+        let failed = |error| cannot("open", path)(error);
         let opened = check_output_path(path)
             .and_then(|()| open_regular_with(path, File::options().write(true)));
         let mut file = opened.map_err(failed)?;
@@ -331,7 +331,7 @@ impl SessionLog {
         Ok(Self { data, file, path: path.to_owned() })
     }
 
-    pub fn read(path: &Path) -> Result<SessionData, Error> {
+    pub fn read(path: &Path) -> Result<SessionData, String> {
         parse(path).map(|(data, _)| data)
     }
 
@@ -339,15 +339,15 @@ impl SessionLog {
         &self.path
     }
 
-    pub(crate) fn add(&mut self, record: Record) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, record: Record) -> Result<(), String> {
         self.append(serde_json::to_vec(&record))?;
         self.data.add(record);
         Ok(())
     }
 
     /// Appends one line in one write, and syncs the file.
-    fn append(&mut self, text: serde_json::Result<Vec<u8>>) -> Result<(), Error> {
-        let failed = |error| Error::File("write", self.path.clone(), error);
+    fn append(&mut self, text: serde_json::Result<Vec<u8>>) -> Result<(), String> {
+        let failed = |error| cannot("write", &self.path)(error);
         let mut text = text.map_err(|error| failed(error.into()))?;
         text.push(b'\n');
         self.file.write_all(&text).and_then(|()| self.file.sync_data()).map_err(failed)
@@ -355,33 +355,30 @@ impl SessionLog {
 }
 
 /// Reads a session, and returns the length of its complete lines, in bytes.
-fn parse(path: &Path) -> Result<(SessionData, u64), Error> {
-    let text =
-        read_regular_text(path).map_err(|error| Error::File("read", path.to_owned(), error))?;
+fn parse(path: &Path) -> Result<(SessionData, u64), String> {
+    let text = read_regular_text(path).map_err(cannot("read", path))?;
     // Text after the last newline was being written when the session was killed.
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
-    let no_session = |line: usize, why: String| {
-        Error::NoSession(path.to_owned(), format!("line {}: {why}", line + 1))
-    };
+    let no_session =
+        |why: String| format!("'{}' is not a session of the lab: {why}", path.display());
+    let wrong_line = |line: usize, why: String| no_session(format!("line {}: {why}", line + 1));
     let mut lines = text[..whole].lines().enumerate();
     let Some((_, first)) = lines.next() else {
-        return Err(Error::NoSession(path.to_owned(), "it has no first line".to_owned()));
+        return Err(no_session("it has no first line".to_owned()));
     };
     let spec: SessionSpec =
-        serde_json::from_str(first).map_err(|error| no_session(0, error.to_string()))?;
+        serde_json::from_str(first).map_err(|error| wrong_line(0, error.to_string()))?;
     if spec.schema != SCHEMA {
-        return Err(Error::NoSession(path.to_owned(), format!("schema {}", spec.schema)));
+        return Err(no_session(format!("schema {}", spec.schema)));
     }
-    spec.check_datasets().map_err(|why| no_session(0, why))?;
+    spec.check_datasets().map_err(|why| wrong_line(0, why))?;
     let mut data = SessionData::begin(spec);
     for (number, text) in lines {
         let record =
-            serde_json::from_str(text).map_err(|error| no_session(number, error.to_string()))?;
+            serde_json::from_str(text).map_err(|error| wrong_line(number, error.to_string()))?;
         if !data.has_subject_of(&record) {
-            return Err(no_session(
-                number,
-                "its dataset, state or cell is not in the first line".to_owned(),
-            ));
+            let why = "its dataset, state or cell is not in the first line";
+            return Err(wrong_line(number, why.to_owned()));
         }
         data.add(record);
     }
@@ -389,7 +386,7 @@ fn parse(path: &Path) -> Result<(SessionData, u64), Error> {
     // zeros after a system crash.
     if !text[whole..].is_empty() && !text[whole..].starts_with(['{', '\0']) {
         let last = text[..whole].lines().count();
-        return Err(no_session(last, "it is not a record".to_owned()));
+        return Err(wrong_line(last, "it is not a record".to_owned()));
     }
     Ok((data, whole as u64))
 }

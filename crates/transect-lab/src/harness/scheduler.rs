@@ -9,7 +9,7 @@ use transect_sys::private_dir::PrivateTempDir;
 
 use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::{self, State};
-use crate::harness::error::Error;
+use crate::harness::error::{cannot, cannot_make};
 use crate::harness::experiment::{CountPart, Experiment, Job, Measure};
 use crate::harness::launch::{Usage, launch};
 use crate::harness::log::{
@@ -43,12 +43,12 @@ pub struct Session {
 }
 
 impl Session {
-    pub fn begin(spec: SessionSpec, file: &Path) -> Result<Self, Error> {
+    pub fn begin(spec: SessionSpec, file: &Path) -> Result<Self, String> {
         Ok(Self { log: SessionLog::create(spec, file)? })
     }
 
     /// Resumes a session after the last complete line of its file.
-    pub fn resume(file: &Path) -> Result<Self, Error> {
+    pub fn resume(file: &Path) -> Result<Self, String> {
         Ok(Self { log: SessionLog::open(file)? })
     }
 
@@ -109,7 +109,7 @@ impl Session {
         end: &EndRule<'_>,
         cancel: &Cancel,
         progress: &mut dyn FnMut(&Sample, usize),
-    ) -> Result<(), Error> {
+    ) -> Result<(), String> {
         for round in 0.. {
             if self.is_over(round, end)? {
                 break;
@@ -162,7 +162,7 @@ impl Session {
     }
 
     /// Returns whether the session ends before a round. With a time limit, it logs the reason.
-    fn is_over(&mut self, round: usize, end: &EndRule<'_>) -> Result<bool, Error> {
+    fn is_over(&mut self, round: usize, end: &EndRule<'_>) -> Result<bool, String> {
         let data = self.data();
         // Finish a round that was begun before an interruption.
         if round < data.rounds() {
@@ -210,8 +210,8 @@ impl Session {
         subjects: Vec<(usize, usize, Cell)>,
         cancel: &Cancel,
         progress: &mut OfEach<'_, T>,
-        mut measure: impl FnMut(&Job<'_>, usize) -> Result<Option<Result<(T, Record), String>>, Error>,
-    ) -> Result<(), Error> {
+        mut measure: impl FnMut(&Job<'_>, usize) -> Result<Option<Result<(T, Record), String>>, String>,
+    ) -> Result<(), String> {
         let cells = subjects.len();
         for (at, (dataset, cache_state, cell)) in subjects.into_iter().enumerate() {
             if cancel.is_cancelled() {
@@ -242,10 +242,10 @@ impl Session {
         experiment: &mut impl Experiment,
         cancel: &Cancel,
         progress: &mut OfEach<'_, Accesses>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), String> {
         experiment.begin_counting(&self.data().spec);
-        let failed = |error| Error::File("create", std::env::temp_dir(), error);
-        let folder = PrivateTempDir::new("strace").map_err(failed)?;
+        let folder = PrivateTempDir::new("strace");
+        let folder = folder.map_err(cannot("create", &std::env::temp_dir()))?;
         let counted = self.data().counted.iter().map(|it| (it.dataset, 0, it.cell.as_str()));
         let uncounted = self.missing(0..1, &counted.collect());
         self.of_each(uncounted, cancel, progress, |job, _| {
@@ -293,7 +293,7 @@ impl Session {
         experiment: &mut impl Experiment,
         cancel: &Cancel,
         progress: &mut OfEach<'_, ()>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), String> {
         self.of_each(self.unstarted(), cancel, progress, |job, cache_state| {
             // Skip the first start: the program may no longer be in memory. A cold start never finds it there.
             let is_cold = job.state == State::Cold && job.spec.has_cold_programs();
@@ -344,13 +344,13 @@ impl Session {
         experiment: &mut impl Experiment,
         cancel: &Cancel,
         progress: &mut OfEach<'_, CallTimes>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), String> {
         let timed = self.data().timed.iter();
         let timed = timed.map(|it| (it.dataset, it.cache_state, it.cell.as_str())).collect();
         let untimed = self.missing(0..self.data().spec.cache_states.len(), &timed);
         self.of_each(untimed, cancel, progress, |job, cache_state| {
             let Some(command) = experiment.timing_command(job) else { return Ok(None) };
-            cache_state::prepare(job.state).map_err(|error| Error::State(job.state, error))?;
+            cache_state::prepare(job.state).map_err(cannot_make(job.state))?;
             let lines = launch(command, 1, job.limit()).map_err(|failure| failure.to_string());
             Ok(Some(lines.and_then(|(lines, _)| match lines.as_slice() {
                 &[RunLine { work, calls: Some(calls), .. }] if work == job.dataset.expected => {

@@ -10,7 +10,6 @@ use crate::experiments::walk::measure::{WalkExperiment, dataset};
 use crate::experiments::walk::method::{Method, cells};
 use crate::experiments::walk::sample_tree::SampleTree;
 use crate::experiments::walk::variant::Variant;
-use crate::harness::error::Error;
 use crate::harness::scheduler::Session;
 use crate::ranking::{Ranking, rank, stopping};
 use crate::spec::SessionSpec;
@@ -52,14 +51,11 @@ impl TuneSession<'_> {
             limit: WALK_TIMEOUT_SECONDS,
             ..spec
         };
-        let failed = |error: Error| error.to_string();
-        let mut session = Session::begin(spec, file).map_err(failed)?;
+        let mut session = Session::begin(spec, file)?;
         let mut experiment = WalkExperiment::new(&methods, &self.request.launcher);
-        session
-            .run(&mut experiment, &stopping::end, cancel, &mut |_, left| {
-                progress(TuneProgress::WalksLeft(left));
-            })
-            .map_err(failed)?;
+        session.run(&mut experiment, &stopping::end, cancel, &mut |_, left| {
+            progress(TuneProgress::WalksLeft(left));
+        })?;
         Ok((!cancel.is_cancelled()).then(|| rank(session.data())))
     }
 }

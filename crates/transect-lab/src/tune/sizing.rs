@@ -12,7 +12,7 @@ use crate::experiments::walk::method::Method;
 use crate::experiments::walk::sample_tree::{SMALLEST_SAMPLE_TREE, SampleTree, sample_tree};
 use crate::experiments::walk::variant::Variant;
 use crate::harness::cache_state::{self, State};
-use crate::harness::error::Error;
+use crate::harness::error::cannot_make;
 use crate::harness::launch;
 
 /// Fewest rounds that can decide among a dozen cells: ten rounds all agree by chance twice in 1,024
@@ -68,7 +68,7 @@ fn time_of_a_walk(request: &TuneRequest<'_>, sample_tree: &SampleTree) -> Result
     let mut sum = Duration::ZERO;
     for &state in request.states {
         let start = std::time::Instant::now();
-        cache_state::prepare(state).map_err(|error| Error::State(state, error).to_string())?;
+        cache_state::prepare(state).map_err(cannot_make(state))?;
         let command =
             engine_command(&request.launcher.program, &method, &sample_tree.root, 1, None);
         launch::launch(command, 1, Duration::from_secs(WALK_TIMEOUT_SECONDS))

@@ -9,7 +9,6 @@ use transect::Cancel;
 use transect_lab::experiments::walk::measure::{WalkExperiment, dataset};
 use transect_lab::experiments::walk::method::{Method, WalkRunner, cells};
 use transect_lab::harness::cache_state::State;
-use transect_lab::harness::error;
 use transect_lab::harness::experiment::{Job, Launcher, Measure};
 use transect_lab::harness::interference::{Beside, Disturbance};
 use transect_lab::harness::launch::{Failure, Usage};
@@ -266,7 +265,7 @@ fn session_of_older_version_readable() {
 struct DisturbedRuns(usize);
 
 impl Measure for DisturbedRuns {
-    fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, error::Error> {
+    fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, String> {
         let disturbed = if self.0 > 0 { vec![Disturbance::Foreign] } else { vec![] };
         self.0 = self.0.saturating_sub(1);
         let work = job.dataset.expected;

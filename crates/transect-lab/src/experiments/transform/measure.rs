@@ -16,7 +16,7 @@ use super::needs::is_primed;
 use super::pass::FLOOR_BLOCK;
 use super::variant::Variant;
 use crate::harness::cache_state::State;
-use crate::harness::error::Error;
+use crate::harness::error::{cannot, cannot_make};
 use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output};
 use crate::harness::launch::{Failure, Usage};
 use crate::harness::log::FileEvidence;
@@ -100,12 +100,11 @@ impl<'m> TransformExperiment<'m> {
         }
     }
 
-    fn clear(&self) -> Result<(), Error> {
-        let failed = |error| Error::File("create", self.scratch.output(), error);
-        self.scratch.clear().map_err(failed)
+    fn clear(&self) -> Result<(), String> {
+        self.scratch.clear().map_err(cannot("create", &self.scratch.output()))
     }
 
-    fn clear_and_settle(&self) -> Result<(), Error> {
+    fn clear_and_settle(&self) -> Result<(), String> {
         self.clear()?;
         settle();
         Ok(())
@@ -200,10 +199,10 @@ impl Experiment for TransformExperiment<'_> {
         self.input_of(dataset).exists()
     }
 
-    fn make(&mut self, dataset: &Dataset) -> Result<(), Error> {
+    fn make(&mut self, dataset: &Dataset) -> Result<(), String> {
         let input = self.input_of(dataset);
         let made = super::create(&input, dataset.expected.bytes);
-        made.map_err(|error| Error::File("create", input, error))
+        made.map_err(cannot("create", &input))
     }
 
     /// Removes the output, and makes the state of the input. If that is warm, the cell first runs once without
@@ -211,9 +210,9 @@ impl Experiment for TransformExperiment<'_> {
     fn make_state(
         &mut self,
         job: &Job<'_>,
-    ) -> Result<Result<Option<FileEvidence>, Failure>, Error> {
+    ) -> Result<Result<Option<FileEvidence>, Failure>, String> {
         let Job { dataset, state, .. } = *job;
-        let not_made = |error| Error::State(state, error);
+        let not_made = |error| cannot_make(state)(error);
         let input = self.input_of(dataset);
         self.clear_and_settle()?;
         make(state, &input).map_err(not_made)?;
@@ -247,7 +246,7 @@ impl Experiment for TransformExperiment<'_> {
         self.verify_output(job, &output.runs, files)
     }
 
-    fn end(&mut self) -> Result<(), Error> {
+    fn end(&mut self) -> Result<(), String> {
         self.clear_and_settle()
     }
 
@@ -256,7 +255,7 @@ impl Experiment for TransformExperiment<'_> {
             CountPart::StartUp => &self.nothing_of(job.dataset)?,
             CountPart::Work => job.dataset,
         };
-        self.clear_and_settle().map_err(|error| error.to_string())?;
+        self.clear_and_settle()?;
         let command = self.command_of(&Job { dataset, ..*job });
         let command = command.map_err(|failure| failure.to_string())?;
         Ok((command, job.dataset.expected.files))

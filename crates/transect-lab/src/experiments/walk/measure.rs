@@ -15,7 +15,6 @@ use crate::experiments::walk::sample_tree::{SampleTree, sample_tree};
 use crate::harness::accesses::COUNTED_WALKS;
 use crate::harness::cache_state;
 use crate::harness::environment::FileSystem;
-use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output, run};
 use crate::harness::inventory::Inventory;
 use crate::harness::launch::{Failure, Usage, file_of_program, launch, listen, time};
@@ -351,15 +350,20 @@ pub(crate) fn engine_command(
 }
 
 /// Checks that the trees of a session have not changed since it began.
-pub fn check_unchanged(spec: &SessionSpec) -> Result<(), Error> {
+pub fn check_unchanged(spec: &SessionSpec) -> Result<(), String> {
     spec.datasets.iter().try_for_each(|dataset| {
         let (before, mut now) = (&dataset.inventory, Inventory::of(&dataset.root));
         // A session of an older version has no digest.
         now.digest = now.digest.filter(|_| before.digest.is_some());
-        match now == *before {
-            true => Ok(()),
-            false => Err(Error::Changed(dataset.root.clone(), dataset.expected, now.work())),
+        if now == *before {
+            return Ok(());
         }
+        let (then, now) = (dataset.expected, now.work());
+        let how = match now == then {
+            true => "as many files, directories and bytes, but other entries".to_owned(),
+            false => format!("{now}, then {then}"),
+        };
+        Err(format!("'{}' has changed since the session began: {how}", dataset.root.display()))
     })
 }
 
