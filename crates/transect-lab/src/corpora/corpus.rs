@@ -16,9 +16,6 @@ pub struct Corpus {
     pub files: u64,
     /// Number of directories below the root.
     pub directories: u64,
-    /// Number of links and pipes.
-    #[serde(default)]
-    pub(super) others: u64,
     /// The sum of the lengths of all files, in bytes.
     pub bytes: u64,
     pub seed: u64,
@@ -31,11 +28,9 @@ pub enum Content {
     Text,
     /// Sparse files: a length, but no blocks.
     Sparse,
-    /// What methods skip, follow or hide by mistake. The plan is empty, as it has no links.
-    Odd,
 }
 
-/// All corpora that this system can hold, from the smallest to the largest.
+/// All corpora, from the smallest to the largest.
 pub static CORPORA: LazyLock<Vec<Corpus>> = LazyLock::new(|| {
     #[derive(Deserialize)]
     struct File {
@@ -43,8 +38,7 @@ pub static CORPORA: LazyLock<Vec<Corpus>> = LazyLock::new(|| {
     }
     let file: File =
         toml::from_str(include_str!("corpora.toml")).expect("BUG: the corpora are correct");
-    let is_possible = |it: &Corpus| cfg!(target_os = "linux") || it.content != Content::Odd;
-    file.corpus.into_iter().filter(is_possible).collect()
+    file.corpus
 });
 
 pub fn find(name: &str) -> Option<&'static Corpus> {

@@ -11,7 +11,7 @@ pub struct TreeCounts {
     pub files: u64,
     /// Number of directories below the root.
     pub directories: u64,
-    /// Number of other entries: 0 in a corpus other than `odd`.
+    /// Number of other entries: 0 in a corpus.
     pub others: u64,
     /// The sum of the lengths of the files, in bytes.
     pub bytes: u64,
@@ -19,8 +19,8 @@ pub struct TreeCounts {
 
 impl TreeCounts {
     pub(super) fn of(corpus: &Corpus) -> Self {
-        let Corpus { files, directories, others, bytes, .. } = *corpus;
-        Self { files, directories, others, bytes }
+        let Corpus { files, directories, bytes, .. } = *corpus;
+        Self { files, directories, others: 0, bytes }
     }
 }
 

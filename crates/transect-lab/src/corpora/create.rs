@@ -7,17 +7,12 @@ use std::time::{Duration, SystemTime};
 
 use transect::Cancel;
 
-#[cfg(target_os = "linux")]
-use super::corpus::Content;
 use super::corpus::Corpus;
 use super::counts::TreeCounts;
-use super::error::{mismatch, unusable};
 use super::free_space::check_free_space;
-#[cfg(target_os = "linux")]
-use super::odd;
 use super::plan::{self, Step};
-use super::target::TargetPaths;
-use super::verify::count;
+use super::target::{TargetPaths, unusable};
+use super::verify::{compare, count};
 use crate::harness::error::cannot;
 
 /// Entries between two calls of `progress`.
@@ -67,11 +62,9 @@ fn fill(
     };
     run_steps(corpus, partial, progress, cancel)?;
     go_on()?;
-    let found = count(corpus, partial)?;
+    let found = count(partial)?;
     go_on()?;
-    if found != TreeCounts::of(corpus) {
-        return Err(mismatch(corpus, target, found));
-    }
+    compare(corpus, target, found)?;
     std::fs::rename(partial, target).map_err(cannot("rename", partial))
 }
 
@@ -82,11 +75,6 @@ fn run_steps(
     progress: &mut dyn FnMut(TreeCounts),
     cancel: &Cancel,
 ) -> Result<(), String> {
-    #[cfg(target_os = "linux")]
-    if corpus.content == Content::Odd {
-        progress(odd::create(root).map_err(cannot("create file", root))?);
-        return Ok(());
-    }
     let mut created = TreeCounts::default();
     let mut here = root.to_owned();
     for step in corpus.plan() {
@@ -148,7 +136,7 @@ impl PartialDir {
     /// Removes the directory and returns the cause, with the error if removing fails.
     fn discard(mut self, cause: String) -> String {
         let Some(path) = self.0.take() else { return cause };
-        match remove(&path) {
+        match std::fs::remove_dir_all(&path) {
             Ok(()) => cause,
             Err(error) => format!("{cause}; {}", cannot("remove", &path)(error)),
         }
@@ -159,13 +147,7 @@ impl Drop for PartialDir {
     fn drop(&mut self) {
         if let Some(path) = &self.0 {
             // During a panic: ignore errors, so that they do not replace it.
-            let _ = remove(path);
+            let _ = std::fs::remove_dir_all(path);
         }
     }
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    #[cfg(target_os = "linux")]
-    odd::make_removable(path);
-    std::fs::remove_dir_all(path)
 }

@@ -6,6 +6,7 @@ use super::corpus::{Content, Corpus};
 use super::counts::{FreeSpace, SpaceNeeded};
 use super::plan::Step;
 use super::target::TargetPaths;
+use crate::harness::error::cannot;
 
 /// Smallest allocation of a directory or small file, in bytes: the block size of most file systems.
 const BLOCK: u64 = 4096;
@@ -25,7 +26,6 @@ impl Corpus {
             // Windows makes files sparse only on request, which the standard library does not make.
             Content::Sparse if cfg!(windows) => self.bytes + self.files * BLOCK,
             Content::Sparse => 0,
-            Content::Odd => self.bytes + self.files * BLOCK,
         };
         SpaceNeeded {
             bytes: texts + (self.directories + 1) * BLOCK + inodes * (ENTRY + INODE),
@@ -76,7 +76,6 @@ pub fn free_space(_: &Path) -> std::io::Result<FreeSpace> {
 mod tests {
     use super::*;
     use crate::corpora::find;
-    use crate::harness::error::cannot;
 
     #[test]
     fn fits_is_exact_to_the_byte_and_inode() {

@@ -23,10 +23,7 @@
 mod corpus;
 mod counts;
 mod create;
-mod error;
 mod free_space;
-#[cfg(target_os = "linux")]
-mod odd;
 mod plan;
 mod random;
 mod target;

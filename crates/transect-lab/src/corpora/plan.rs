@@ -52,7 +52,7 @@ struct Directory {
 }
 
 impl Corpus {
-    /// Returns the steps that create the corpus; of `odd`, none. Nothing is written.
+    /// Returns the steps that create the corpus. Nothing is written.
     pub fn plan(&self) -> Plan {
         Plan::new(self)
     }
@@ -61,12 +61,8 @@ impl Corpus {
 impl Plan {
     fn new(definition: &Corpus) -> Self {
         let mut random = Random::new(definition.seed * 7919 + 12_345);
-        let (files, directories) = match definition.content {
-            Content::Text | Content::Sparse => (definition.files, definition.directories),
-            Content::Odd => (0, 0),
-        };
-        let mut directories = draw_directories(&mut random, directories as usize);
-        spread_files(&mut random, &mut directories, files);
+        let mut directories = draw_directories(&mut random, definition.directories as usize);
+        spread_files(&mut random, &mut directories, definition.files);
         Self { random, content: definition.content, directories, here: 0, delivered: 0 }
     }
 
@@ -85,7 +81,7 @@ impl Plan {
         let (length, text) = match self.content {
             Content::Text => (200 + random.below(7800), Some(random.draw())),
             Content::Sparse if random.one_in(25) => (0, None),
-            _ => (LENGTHS.draw(random), None),
+            Content::Sparse => (LENGTHS.draw(random), None),
         };
         let seconds = 1_500_000_000 + random.below(200_000_000);
         let modified = Duration::new(seconds, random.below(1_000_000_000) as u32);

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::error::unusable;
 use crate::harness::error::cannot;
 
 /// The paths of a corpus.
@@ -47,4 +46,8 @@ impl TargetPaths {
             Err(error) => Err(cannot("access", target)(error)),
         }
     }
+}
+
+pub(super) fn unusable(path: &Path, problem: &str) -> String {
+    format!("cannot create a corpus in '{}': {problem}", path.display())
 }

@@ -53,7 +53,7 @@ pub(crate) struct Visitor<'v> {
 pub(crate) type Failed<'f> = dyn FnMut(&'static str, &Path, io::Error) + 'f;
 
 /// The operation of a directory that cannot be read, or whose rest cannot be read.
-pub(crate) const READ: &str = "read directory";
+const READ: &str = "read directory";
 
 /// The operation of an entry that cannot be queried.
 const ACCESS: &str = "access";

@@ -128,8 +128,6 @@ fn corpora_have_pinned_sizes() {
         sizes,
         [
             ("single", 1, 0),
-            #[cfg(target_os = "linux")]
-            ("odd", 66, 322),
             ("tiny", 10, 0),
             ("flat-1000", 1000, 0),
             ("flat-2000", 2000, 0),

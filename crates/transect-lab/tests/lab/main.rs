@@ -2,7 +2,7 @@
 
 mod corpus;
 #[cfg(target_os = "linux")]
-mod odd;
+mod faults;
 mod peers;
 mod session;
 mod tune;

@@ -1,34 +1,40 @@
-//! Planted faults on the corpus `odd`: each is caught, and an honest method is not.
+//! Planted faults on a tree of odd entries: each is caught, and an honest method is not.
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use transect::Cancel;
-use transect_lab::corpora;
 use transect_lab::experiments::walk::measure::{WalkExperiment, dataset};
 use transect_lab::experiments::walk::method::{Method, WalkRunner, cells};
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::experiment::Launcher;
-use transect_lab::harness::inventory::Inventory;
 use transect_lab::harness::log::Outcome;
 use transect_lab::harness::scheduler::Session;
+use transect_lab::harness::work::Work;
 use transect_lab::ranking::stopping;
 use transect_lab::spec::{CheckedBy, SessionSpec};
-use transect_testkit::TempDir;
+use transect_testkit::{TempDir, trees};
 
+/// Creates what methods skip, follow or hide by mistake, and a path longer than the system accepts.
 fn create(at: &Path) {
-    corpora::create(corpora::find("odd").unwrap(), at, &mut |_| {}, &Cancel::new()).unwrap();
+    for (name, build) in [("loops", trees::loops as trees::Build), ("names", trees::weirdnames)] {
+        std::fs::create_dir_all(at.join(name)).unwrap();
+        build(&at.join(name));
+    }
+    std::fs::create_dir(at.join("long")).unwrap();
+    trees::beyond_path_max(&at.join("long"));
 }
 
-/// Runs some methods of a contender once on the corpus, and returns the outcome of each.
+/// Runs some methods of a contender once on the tree, and returns the counts that are expected and the outcome of
+/// each.
 fn outcomes(
     contender: &str,
     wanted: impl Fn(&str) -> bool,
     base: &str,
-) -> BTreeMap<String, (Option<CheckedBy>, Outcome)> {
+) -> (Work, BTreeMap<String, (Option<CheckedBy>, Outcome)>) {
     let temp = TempDir::new();
-    create(&temp.join("odd"));
+    create(&temp.join("tree"));
     let contenders = Path::new(env!("CARGO_MANIFEST_DIR")).join("contenders");
     let (mut methods, wrong) = Method::all(Some(&contenders), true);
     assert!(wrong.is_empty(), "{wrong:?}");
@@ -42,7 +48,7 @@ fn outcomes(
         built.insert(it.name.clone(), it.build(&temp.join("built")).unwrap());
     }
     let launcher = Launcher { program: PathBuf::from("/nowhere"), built, disturbable: false };
-    let datasets = vec![dataset("odd".to_owned(), temp.join("odd"))];
+    let datasets = vec![dataset("tree".to_owned(), temp.join("tree"))];
     let cells = cells(&methods.iter().collect::<Vec<_>>(), base);
     let checked: BTreeMap<String, Option<CheckedBy>> =
         cells.iter().map(|cell| (cell.name.clone(), cell.checked)).collect();
@@ -55,39 +61,28 @@ fn outcomes(
     let mut experiment = WalkExperiment::new(&methods, &launcher);
     session.run(&mut experiment, &stopping::end, &Cancel::new(), &mut |_, _| {}).unwrap();
     let samples = session.data().samples.iter();
-    samples
+    let outcomes = samples
         .map(|sample| (sample.cell.clone(), (checked[&sample.cell], sample.outcome.clone())))
-        .collect()
+        .collect();
+    (session.data().spec.datasets[0].expected, outcomes)
 }
 
 #[test]
-fn odd_is_read_completely_by_reference_walk_and_oracle() {
-    let temp = TempDir::new();
-    create(&temp.join("odd"));
-    let corpus = corpora::find("odd").unwrap();
-    corpora::verify(corpus, &temp.join("odd")).unwrap();
-    let inventory = Inventory::of(&temp.join("odd"));
-    let found = (inventory.files.names, inventory.directories.names - 1, inventory.files.bytes);
-    assert_eq!(found, (corpus.files, corpus.directories, corpus.bytes));
-    assert_eq!((inventory.symlinks.names, inventory.others.names), (13, 1));
-}
-
-#[test]
-fn planted_faults_on_odd_are_caught_with_a_reason() {
+fn planted_faults_on_odd_entries_are_caught_with_a_reason() {
     let is_fault = |name: &str| {
         ["follows", "hides", "link-for", "skips", "drops-empty", "counts", "part"]
             .iter()
             .any(|fault| name.contains(fault))
     };
-    let outcomes = outcomes("test-double", |name| name == "honest" || is_fault(name), "honest");
+    let (expected, outcomes) =
+        outcomes("test-double", |name| name == "honest" || is_fault(name), "honest");
     if outcomes.is_empty() {
         return transect_testkit::loudly_skip("planted faults", "needs python3");
     }
     let of = |name: &str| &outcomes[name].1;
     assert_eq!(outcomes["honest"].0, Some(CheckedBy::Digest));
     assert!(matches!(of("honest"), Outcome::Right { .. }), "{:?}", of("honest"));
-    let corpus = corpora::find("odd").unwrap();
-    let sums = format!("{} files, {} directories", corpus.files, corpus.directories + 1);
+    let sums = format!("{} files, {} directories", expected.files, expected.directories);
     for name in [
         "wrong-follows-links",
         "wrong-hides-dot-names",
@@ -107,10 +102,10 @@ fn planted_faults_on_odd_are_caught_with_a_reason() {
 }
 
 #[test]
-fn methods_in_c_relative_to_handles_read_odd_completely() {
+fn methods_in_c_relative_to_handles_read_long_paths_completely() {
     let by_handle = ["floor", "floor-threads", "c-fts", "c-readdir-fstatat"];
     let wanted = |name: &str| by_handle.contains(&name) || name == "c-readdir-lstat-path";
-    let outcomes = outcomes("c-posix", wanted, "floor");
+    let (_, outcomes) = outcomes("c-posix", wanted, "floor");
     if outcomes.is_empty() {
         return transect_testkit::loudly_skip("methods in C", "needs gcc");
     }
