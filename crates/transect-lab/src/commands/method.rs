@@ -1,7 +1,9 @@
-//! `transect lab method`: walks a tree by one of this program's methods, and prints the result in the
-//! contenders' protocol.
+//! `transect lab method`, `pass` and `attributes-method`, which sessions start: each does the work of one of this
+//! program's methods, and prints the result in the contenders' protocol.
 
 use transect::ScanOptions;
+use transect_lab::experiments::attributes::{Query, Questions, run_query};
+use transect_lab::experiments::transform::{self, Rules};
 use transect_lab::experiments::walk::floor::Floor;
 use transect_lab::experiments::walk::keep::Keep;
 use transect_lab::experiments::walk::run;
@@ -9,11 +11,12 @@ use transect_lab::experiments::walk::variant::Variant;
 use transect_lab::harness::protocol::RunLine;
 
 use super::error::cannot;
-use crate::args::LabMethodArgs;
+use crate::args::{LabAttributesMethodArgs, LabMethodArgs, LabPassArgs};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::{output, stream};
 
-pub(crate) fn run(args: &LabMethodArgs) -> Result<ExitStatus, CliError> {
+/// Walks a tree.
+pub(crate) fn walk(args: &LabMethodArgs) -> Result<ExitStatus, CliError> {
     if let Some(floor) = Floor::find(&args.name) {
         return run_floor(floor, args);
     }
@@ -23,7 +26,7 @@ pub(crate) fn run(args: &LabMethodArgs) -> Result<ExitStatus, CliError> {
     let options = variant.options(&args.root);
     transect_sys::host::raise_handle_limit();
     for _ in 0..args.runs {
-        let line = walk(options.clone(), variant.keep, args)?;
+        let line = walk_once(options.clone(), variant.keep, args)?;
         if line.work.directories == 0 {
             let root = args.root.display();
             return Err(CliError::Failed(format!("cannot read directory '{root}'")));
@@ -41,7 +44,7 @@ fn run_floor(floor: Floor, args: &LabMethodArgs) -> Result<ExitStatus, CliError>
     Ok(ExitStatus::Complete)
 }
 
-fn walk(
+fn walk_once(
     options: ScanOptions,
     keep: Option<Keep>,
     args: &LabMethodArgs,
@@ -54,4 +57,23 @@ fn walk(
         run::delay(&mut line, share);
     }
     Ok(line)
+}
+
+/// Transforms a file.
+pub(crate) fn transform(args: &LabPassArgs) -> Result<ExitStatus, CliError> {
+    let rules = Rules { kind: args.kind, sync: args.sync };
+    let line = transform::run(&args.name, rules, &args.input, &args.output);
+    output::write_json(&mut stream::stdout(), &line.map_err(CliError::Failed)?)?;
+    Ok(ExitStatus::Complete)
+}
+
+/// Queries attributes.
+pub(crate) fn query(args: &LabAttributesMethodArgs) -> Result<ExitStatus, CliError> {
+    let LabAttributesMethodArgs { method, questions, task, threads, socket } = args;
+    let query =
+        Query { task: *task, method: *method, threads: *threads, socket: socket.as_deref() };
+    transect_sys::host::raise_handle_limit();
+    let line = run_query(query, &Questions::read(questions)?).map_err(CliError::Failed)?;
+    output::write_json(&mut stream::stdout(), &line)?;
+    Ok(ExitStatus::Complete)
 }

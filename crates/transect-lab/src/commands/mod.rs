@@ -1,7 +1,6 @@
 //! `transect lab`: measures methods of reading and transforming files on this machine.
 
 mod attributes;
-mod attributes_method;
 mod compare;
 mod corpus;
 mod enumerate;
@@ -12,7 +11,6 @@ mod import;
 mod list;
 mod method;
 mod methods;
-mod pass;
 mod report;
 mod request;
 mod run;
@@ -36,8 +34,8 @@ pub(crate) fn run(command: &LabCommand) -> Result<ExitStatus, CliError> {
         LabCommand::Corpus(command) => corpus::run(command),
         LabCommand::Completions(args) => generate::completions(args),
         LabCommand::Man(args) => generate::man(args),
-        LabCommand::Method(args) => method::run(args),
-        LabCommand::Pass(args) => pass::run(args),
-        LabCommand::AttributesMethod(args) => attributes_method::run(args),
+        LabCommand::Method(args) => method::walk(args),
+        LabCommand::Pass(args) => method::transform(args),
+        LabCommand::AttributesMethod(args) => method::query(args),
     }
 }
