@@ -53,10 +53,10 @@ impl ProgressLine {
 /// Redraws one line until the channel closes.
 fn rewrite(ended: &Receiver<()>, mut line: impl FnMut(Duration) -> String) {
     let began = Instant::now();
-    let mut status = StatusLine::default();
+    let mut status = StatusLine::on_terminal();
     let mut wait = INITIAL_DELAY;
     while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-        status.show(line(began.elapsed()));
+        status.show(|| line(began.elapsed()));
         wait = REDRAW_INTERVAL;
     }
 }

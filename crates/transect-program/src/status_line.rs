@@ -13,22 +13,26 @@ use crate::{output, stream};
 pub const REDRAW_INTERVAL: Duration = Duration::from_millis(200);
 
 /// One line on stderr that overwrites itself, erased on drop.
-#[derive(Default)]
 pub struct StatusLine {
+    is_shown: bool,
     /// The characters of the line.
     length: usize,
 }
 
 impl StatusLine {
-    /// Returns a line if stderr is a terminal.
-    pub fn on_terminal() -> Option<Self> {
-        stream::stderr_is_terminal().then(Self::default)
+    /// Returns a line that is shown if stderr is a terminal.
+    pub fn on_terminal() -> Self {
+        Self { is_shown: stream::stderr_is_terminal(), length: 0 }
     }
 
-    /// Overwrites the last line with this one, cut to the width of the terminal.
-    pub fn show(&mut self, line: String) {
+    /// Overwrites the last line with this one, cut to the width of the terminal. Calls nothing where no line is
+    /// shown.
+    pub fn show(&mut self, line: impl FnOnce() -> String) {
+        if !self.is_shown {
+            return;
+        }
         let width = output::stderr_width().unwrap_or(80);
-        let line = quote::shorten(line, width.saturating_sub(1));
+        let line = quote::shorten(line(), width.saturating_sub(1));
         let length = line.chars().count();
         let erase = match cfg!(windows) {
             true => blank(self.length.saturating_sub(length)),
@@ -43,7 +47,7 @@ impl StatusLine {
 impl Drop for StatusLine {
     fn drop(&mut self) {
         if self.length > 0 {
-            self.show(String::new());
+            self.show(String::new);
         }
     }
 }

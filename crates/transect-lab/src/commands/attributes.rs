@@ -77,9 +77,7 @@ impl Request for LabAttributesArgs {
         let mut datasets = Vec::new();
         let mut status = StatusLine::on_terminal();
         for (name, task, scale, source) in wanted(self)? {
-            if let Some(status) = &mut status {
-                status.show(format!("creating the files of '{name}'"));
-            }
+            status.show(|| format!("creating the files of '{name}'"));
             datasets.push(dataset(name, task, &scale, source.as_ref(), scratch)?);
         }
         drop(status);

@@ -115,11 +115,9 @@ fn make(definition: &Corpus, dir: &Path, cancel: &Cancel) -> Result<bool, CliErr
     let all = definition.files + definition.directories;
     let mut status = StatusLine::on_terminal();
     let mut show = |made: TreeCounts| {
-        if let Some(status) = &mut status {
-            let done = made.files + made.directories;
-            let percent = done * 100 / all.max(1);
-            status.show(format!("{} of {} entries, {percent} %", count(done), count(all)));
-        }
+        let done = made.files + made.directories;
+        let percent = done * 100 / all.max(1);
+        status.show(|| format!("{} of {} entries, {percent} %", count(done), count(all)));
     };
     match corpora::create(definition, dir, &mut show, cancel) {
         Ok(()) => Ok(true),

@@ -117,9 +117,7 @@ fn make(
         if experiment.is_made(dataset) {
             continue;
         }
-        if let Some(status) = &mut status {
-            status.show(format!("creating an input of {}", units::bytes(dataset.expected.bytes)));
-        }
+        status.show(|| format!("creating an input of {}", units::bytes(dataset.expected.bytes)));
         experiment.make(dataset).map_err(lab)?;
     }
     Ok(())
@@ -142,9 +140,7 @@ fn print_time(
     let estimate = Estimate::new(spec);
     make(&estimate.spec.datasets, experiment, cancel)?;
     let mut status = StatusLine::on_terminal();
-    if let Some(status) = &mut status {
-        status.show("estimating the time".to_owned());
-    }
+    status.show(|| "estimating the time".to_owned());
     let time = estimate.run(experiment, cancel).map_err(lab)?;
     drop(status);
     let Some(time) = time else { return Ok(()) };
@@ -184,10 +180,10 @@ fn measure(
             let time = units::duration(left_time);
             output::hint(&format!("about {time} left, judging by the first round"));
         }
-        if let Some(status) = &mut status {
+        status.show(|| {
             let time = units::duration(left_time);
-            status.show(format!("{left} runs left, about {time}; last: {}", sample.cell));
-        }
+            format!("{left} runs left, about {time}; last: {}", sample.cell)
+        });
     });
     measured.map_err(lab)
 }
@@ -212,9 +208,7 @@ fn each_cell<T>(operation: &str) -> impl FnMut(&str, Result<T, String>, usize) {
         if let Err(reason) = result {
             output::error(&format!("{cell}: cannot {operation}: {reason}"));
         }
-        if let Some(status) = &mut status {
-            status.show(format!("{left} cells left, last: {cell}"));
-        }
+        status.show(|| format!("{left} cells left, last: {cell}"));
     }
 }
 
@@ -232,9 +226,7 @@ fn launcher<'c>(
         if built.contains_key(name) || failed.contains(name) || cancel.is_cancelled() {
             continue;
         }
-        if let Some(status) = &mut status {
-            status.show(format!("building contender '{name}'"));
-        }
+        status.show(|| format!("building contender '{name}'"));
         match contender.build(&cache) {
             Ok(out) => {
                 built.insert(name.clone(), out);

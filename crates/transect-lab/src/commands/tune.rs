@@ -95,11 +95,7 @@ fn measure(request: &TuneRequest<'_>) -> Result<Option<TuneResult>, CliError> {
             let settings = settings::describe(settings);
             output::hint(&format!("wins so far: {settings}; measured once more, together"));
         }
-        TuneProgress::WalksLeft(left) => {
-            if let Some(status) = &mut status {
-                status.show(format!("{left} walks left"));
-            }
-        }
+        TuneProgress::WalksLeft(left) => status.show(|| format!("{left} walks left")),
     });
     drop(status);
     tuned.map_err(lab)

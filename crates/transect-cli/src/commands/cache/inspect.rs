@@ -158,10 +158,8 @@ pub(super) fn inspect_files<T>(
             interrupted = true;
             break;
         }
-        if let Some(status) = &mut status
-            && shown.elapsed() >= REDRAW_INTERVAL
-        {
-            status.show(format!("{} of {} files", count(number as u64), count(all as u64)));
+        if shown.elapsed() >= REDRAW_INTERVAL {
+            status.show(|| format!("{} of {} files", count(number as u64), count(all as u64)));
             shown = Instant::now();
         }
         let depth = u32::from(!args.paths.contains(&path));

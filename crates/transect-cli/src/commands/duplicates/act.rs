@@ -79,12 +79,12 @@ pub(super) fn run(
         output::note("nothing was changed");
         return Ok(None);
     }
-    let mut status = StatusLine::on_terminal().filter(|_| !args.progress.no_progress);
+    let mut status = StatusLine::on_terminal();
     let mut shown = Instant::now();
     let done = apply(&found.table, groups, action, cancel, &mut |counts, _| {
-        if let Some(status) = status.as_mut().filter(|_| shown.elapsed() >= REDRAW_INTERVAL) {
+        if !args.progress.no_progress && shown.elapsed() >= REDRAW_INTERVAL {
             let done = counts.removed + counts.kept + counts.vanished;
-            status.show(format!("{} of {} names", count(done), count(names)));
+            status.show(|| format!("{} of {} names", count(done), count(names)));
             shown = Instant::now();
         }
     });
