@@ -24,11 +24,8 @@ pub(crate) struct LabTuneArgs {
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Remove the stored settings of this file system, and measure nothing
-    #[arg(long, conflicts_with_all = ["state", "seconds", "dry_run", "output"])]
+    #[arg(long, conflicts_with_all = ["state", "seconds", "dry_run"])]
     pub(crate) forget: bool,
-    /// Write the samples to FILE, and those of the confirmation to FILE.2, for `transect lab report`
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
     /// Print the profile as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -42,7 +39,7 @@ Examples:
     transect lab tune --seconds 120 --state warm,cold /srv
   Show the fastest settings without storing them:
     transect lab tune --dry-run src
-  Keep the samples, and report them:
-    transect lab tune --output tune.jsonl && transect lab report tune.jsonl
+  Print the profile as JSON, for a script:
+    transect lab tune --json
   Remove the stored settings:
     transect lab tune --forget";

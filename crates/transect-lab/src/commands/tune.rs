@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -42,13 +42,16 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
         let why = "nothing proves that caches are cold on this system; use --state warm";
         return Err(CliError::Failed(why.to_owned()));
     }
-    let files = files(args)?;
+    let folder = PrivateTempDir::new("tune").map_err(|error| {
+        let reason = transect::reason(&error);
+        CliError::Failed(format!("cannot create a temporary directory: {reason}"))
+    })?;
     let request = TuneRequest {
         path: &path,
         states: &states,
         time: Duration::from_secs(args.seconds),
         launcher: Launcher { program: own_program()?, built: BTreeMap::new(), disturbable: true },
-        files: files.paths.clone(),
+        files: ["samples", "confirmation"].map(|name| folder.path().join(name)),
     };
     let Some(tuned) = measure(&request)? else { return Ok(ExitStatus::Interrupted) };
     let TuneResult { sample_tree, settings, evidence, noisy, busy } = tuned;
@@ -99,34 +102,6 @@ fn measure(request: &TuneRequest<'_>) -> Result<Option<TuneResult>, CliError> {
     });
     drop(status);
     tuned.map_err(lab)
-}
-
-/// The session files, and whether they are kept.
-struct Files {
-    paths: [PathBuf; 2],
-    /// A temporary directory, removed with the session files in it unless the user named one.
-    _temporary: Option<PrivateTempDir>,
-}
-
-fn files(args: &LabTuneArgs) -> Result<Files, CliError> {
-    let (first, temporary) = match &args.output {
-        Some(file) => (file.clone(), None),
-        None => {
-            let folder = PrivateTempDir::new("tune").map_err(|error| {
-                let reason = transect::reason(&error);
-                CliError::Failed(format!("cannot create a temporary directory: {reason}"))
-            })?;
-            (folder.path().join("samples.jsonl"), Some(folder))
-        }
-    };
-    let mut second = first.clone().into_os_string();
-    second.push(".2");
-    let second = PathBuf::from(second);
-    // Check now, not after the first session.
-    if temporary.is_none() && second.exists() {
-        return Err(CliError::Failed(format!("'{}' already exists", second.display())));
-    }
-    Ok(Files { paths: [first, second], _temporary: temporary })
 }
 
 fn forget(identity: &str) -> Result<ExitStatus, CliError> {
