@@ -48,7 +48,7 @@ pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
     };
     let cells = &session.data().spec.cells;
     let is_cell = |method: &&Method<R::Runner>| cells.iter().any(|cell| method.is_run_by(cell));
-    let contenders = methods.iter().filter(is_cell).filter_map(|method| method.runner.contender());
+    let contenders = methods.iter().filter(is_cell).filter_map(Method::contender);
     let launcher = launcher(contenders, &cancel)?;
     let mut experiment = R::experiment(&methods, &launcher, scratch.as_ref());
     if options.resume.is_none() {

@@ -2,7 +2,8 @@
 
 use crate::rivals::contender::{Contender, ContenderMethod};
 use crate::rivals::external::External;
-use crate::spec::{Cell, CheckedBy};
+use crate::rivals::peer::Peer;
+use crate::spec::{Cell, CheckedBy, PEER};
 
 /// One way of doing the work of an experiment.
 #[derive(Clone, Debug)]
@@ -24,32 +25,24 @@ pub struct Method<R> {
     pub runner: R,
 }
 
+/// Where a method comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum Origin<'m> {
+    /// This program; with the name of its kind in JSON.
+    Own(&'static str),
+    Contender(&'m Contender),
+    Peer(&'m Peer),
+    /// A command of the user or of a preset.
+    Command(&'m External),
+}
+
 /// The part of a method that only its experiment has.
 pub trait Runner {
-    /// Returns the name of its kind in JSON.
-    fn kind(&self) -> &'static str;
-
-    /// Returns its contender, which has to be built, if it belongs to one.
-    fn contender(&self) -> Option<&Contender>;
-
-    /// Returns its command, if it is a command of the user or of a preset.
-    fn external(&self) -> Option<&External> {
-        None
-    }
-
-    /// Returns the program of its peer, if it belongs to one.
-    fn peer_program(&self) -> Option<&str> {
-        None
-    }
+    fn origin(&self) -> Origin<'_>;
 
     /// Returns how its work is verified, if that depends on the method.
     fn checked_by(&self) -> Option<CheckedBy> {
         None
-    }
-
-    /// Returns whether a cell runs the method of this name.
-    fn is_run_by(&self, name: &str, cell: &Cell) -> bool {
-        cell.method == name
     }
 }
 
@@ -90,33 +83,58 @@ pub(super) fn with_second_base(mut cells: Vec<Cell>, base: &str) -> Vec<Cell> {
 }
 
 impl<R: Runner> Method<R> {
+    /// Returns whether a cell runs it, with any settings.
     pub fn is_run_by(&self, cell: &Cell) -> bool {
-        self.runner.is_run_by(&self.name, cell)
+        cell.method == self.name || cell.method.split(',').next() == Some(&self.name)
+    }
+
+    /// Returns the name of its kind in JSON.
+    pub fn kind(&self) -> &'static str {
+        match self.runner.origin() {
+            Origin::Own(kind) => kind,
+            Origin::Contender(_) => "contender",
+            Origin::Peer(_) => PEER,
+            Origin::Command(_) => "external",
+        }
+    }
+
+    /// Returns its contender, which has to be built, if it belongs to one.
+    pub fn contender(&self) -> Option<&Contender> {
+        match self.runner.origin() {
+            Origin::Contender(contender) => Some(contender),
+            _ => None,
+        }
     }
 
     /// Returns the programs that it needs: to build and run its contender, its peer, or its command.
-    pub fn programs(&self) -> impl Iterator<Item = &str> {
-        let needs = self.runner.contender().into_iter().flat_map(|contender| &contender.needs);
-        let command = self.runner.external().map(External::program);
-        needs.map(String::as_str).chain(self.runner.peer_program()).chain(command)
+    pub fn programs(&self) -> Vec<&str> {
+        match self.runner.origin() {
+            Origin::Own(_) => Vec::new(),
+            Origin::Contender(contender) => contender.needs.iter().map(String::as_str).collect(),
+            Origin::Peer(peer) => peer.program().into_iter().collect(),
+            Origin::Command(external) => vec![external.program()],
+        }
     }
 
     /// Returns the cell that runs it, with the fields that all experiments share.
     pub fn cell(&self) -> Cell {
-        let external = self.runner.external();
+        let command = match self.runner.origin() {
+            Origin::Command(external) => Some(external.words.clone()),
+            _ => None,
+        };
         Cell {
             name: self.name.clone(),
             method: self.name.clone(),
             contract: self.contract.clone(),
             language: self.language.clone(),
-            kind: self.runner.kind().to_owned(),
+            kind: self.kind().to_owned(),
             parallel: self.parallel,
             // No floor binds a command: it may avoid the work that a floor measures.
-            floors: external.map(|_| Vec::new()),
-            command: external.map(|external| external.words.clone()),
+            floors: command.as_ref().map(|_| Vec::new()),
+            command,
             tasks: None,
             checked: self.runner.checked_by(),
-            code: self.runner.contender().map(Contender::code_length),
+            code: self.contender().map(Contender::code_length),
         }
     }
 }

@@ -11,7 +11,7 @@ pub const FLOOR: &str = "floor";
 pub const ENGINE: &str = "engine";
 
 /// The kind of cells that are programs as they come.
-const PEER: &str = "peer";
+pub const PEER: &str = "peer";
 
 /// The suffix of the name of the base's second cell.
 pub(crate) const SECOND_BASE: &str = " (again)";

@@ -16,7 +16,7 @@ pub mod walk;
 pub mod words;
 
 pub(crate) use cell::SECOND_BASE;
-pub use cell::{Cell, CheckedBy, CodeLength, ENGINE, FLOOR};
+pub use cell::{Cell, CheckedBy, CodeLength, ENGINE, FLOOR, PEER};
 pub use dataset::Dataset;
 pub use pairs::Pair;
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use crate::experiments::method::{self, Runner, with_second_base};
+use crate::experiments::method::{self, Origin, Runner, with_second_base};
 use crate::rivals::contender::{self, Contender};
 use crate::spec::attributes::Task;
-use crate::spec::{Cell, FLOOR};
+use crate::spec::{Cell, ENGINE, FLOOR};
 
 /// The base of comparisons: one system call for each path.
 pub const BASE: &str = "stat";
@@ -26,17 +26,10 @@ pub struct AttributesRunner {
 }
 
 impl Runner for AttributesRunner {
-    fn kind(&self) -> &'static str {
-        match self.implementation {
-            Implementation::Engine(_) => "engine",
-            Implementation::Contender(_) => "contender",
-        }
-    }
-
-    fn contender(&self) -> Option<&Contender> {
+    fn origin(&self) -> Origin<'_> {
         match &self.implementation {
-            Implementation::Engine(_) => None,
-            Implementation::Contender(contender) => Some(contender),
+            Implementation::Engine(_) => Origin::Own(ENGINE),
+            Implementation::Contender(contender) => Origin::Contender(contender),
         }
     }
 }

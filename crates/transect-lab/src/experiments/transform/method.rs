@@ -8,7 +8,7 @@ use transect_transform::step::Cost;
 use super::BASE;
 use super::floor::Floor;
 use super::variant::Variant;
-use crate::experiments::method::{self, Runner, with_second_base};
+use crate::experiments::method::{self, Origin, Runner, with_second_base};
 use crate::published::contract;
 use crate::rivals::contender::{Contender, Task};
 use crate::spec::transform::Kind;
@@ -42,23 +42,12 @@ pub enum Implementation {
 }
 
 impl Runner for TransformRunner {
-    fn kind(&self) -> &'static str {
-        match self.implementation {
-            Implementation::Engine(_) => ENGINE,
-            Implementation::Floor(_) => FLOOR,
-            Implementation::Contender(_) => "contender",
-        }
-    }
-
-    fn contender(&self) -> Option<&Contender> {
+    fn origin(&self) -> Origin<'_> {
         match &self.implementation {
-            Implementation::Contender(contender) => Some(contender),
-            _ => None,
+            Implementation::Engine(_) => Origin::Own(ENGINE),
+            Implementation::Floor(_) => Origin::Own(FLOOR),
+            Implementation::Contender(contender) => Origin::Contender(contender),
         }
-    }
-
-    fn is_run_by(&self, name: &str, cell: &Cell) -> bool {
-        cell.method.parse::<Variant>().is_ok_and(|variant| variant.method == name)
     }
 }
 

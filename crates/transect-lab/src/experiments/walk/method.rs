@@ -5,7 +5,7 @@ use std::path::Path;
 use transect::ReaderKind;
 use transect::internal::Order;
 
-use crate::experiments::method::{self, Runner};
+use crate::experiments::method::{self, Origin, Runner};
 use crate::experiments::walk::floor::Floor;
 use crate::experiments::walk::keep::Keep;
 use crate::experiments::walk::variant::Variant;
@@ -14,7 +14,7 @@ use crate::published::contract;
 use crate::rivals::contender::{Contender, Task};
 use crate::rivals::external::External;
 use crate::rivals::peer::{PEERS, Peer};
-use crate::spec::{Cell, CheckedBy, FLOOR};
+use crate::spec::{Cell, CheckedBy, ENGINE, FLOOR};
 
 /// A method that walks a tree.
 pub type Method = method::Method<WalkRunner>;
@@ -35,34 +35,13 @@ pub enum WalkRunner {
 }
 
 impl Runner for WalkRunner {
-    fn kind(&self) -> &'static str {
+    fn origin(&self) -> Origin<'_> {
         match self {
-            Self::Engine(..) => "engine",
-            Self::Floor(_) => FLOOR,
-            Self::Contender(_) => "contender",
-            Self::Peer(_) => "peer",
-            Self::External(_) => "external",
-        }
-    }
-
-    fn contender(&self) -> Option<&Contender> {
-        match self {
-            Self::Contender(contender) => Some(contender),
-            _ => None,
-        }
-    }
-
-    fn peer_program(&self) -> Option<&str> {
-        match self {
-            Self::Peer(peer) => peer.program(),
-            _ => None,
-        }
-    }
-
-    fn external(&self) -> Option<&External> {
-        match self {
-            Self::External(external) => Some(external),
-            _ => None,
+            Self::Engine(_) => Origin::Own(ENGINE),
+            Self::Floor(_) => Origin::Own(FLOOR),
+            Self::Contender(contender) => Origin::Contender(contender),
+            Self::Peer(peer) => Origin::Peer(peer),
+            Self::External(external) => Origin::Command(external),
         }
     }
 
