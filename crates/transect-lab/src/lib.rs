@@ -13,10 +13,16 @@
 
 #![expect(missing_docs, reason = "the library of one program: names say enough")]
 
-/// Gives each variant of an enum its word, as [`transect_sys::words`] does, and a description in one line: the enum
-/// itself stands apart.
+/// Defines an enum whose variants have a word each, as [`transect_sys::words`] does, and a description in one line.
 macro_rules! described_words {
-    ($vis:vis $name:ident: $($variant:ident = $word:literal => $about:expr,)*) => {
+    ($(#[$of_all:meta])* $vis:vis enum $name:ident {
+        $($(#[$of_one:meta])* $variant:ident = $word:literal => $about:expr,)*
+    }) => {
+        $(#[$of_all])*
+        $vis enum $name {
+            $($(#[$of_one])* $variant,)*
+        }
+
         impl $name {
             /// All of them, in the order in which they are shown.
             $vis const ALL: &'static [Self] = &[$(Self::$variant),*];

@@ -19,28 +19,20 @@ pub const WORDS: Words = Words {
     ..walk::WORDS
 };
 
-/// A kind of questions. Each has its own ranking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Task {
-    Article,
-    Includes,
-    Uptodate,
-    ThreadsHits,
-    ThreadsMisses,
-    OneCold,
-    #[serde(alias = "compile-database")]
-    Build,
-}
-
-described_words! { pub Task:
-    Article = "article" => "sizes and times of all files of one directory",
-    Includes = "includes" => "which of many directories holds a name; most do not",
-    Uptodate = "uptodate" => "sizes and times of the files of a tree, in no order",
-    ThreadsHits = "threads-hits" => "files in the cache, on 1, 2 and 4 threads",
-    ThreadsMisses = "threads-misses" => "files not in the cache, on 1, 2 and 4 threads",
-    OneCold = "one-cold" => "one file in a huge directory, with an empty cache",
-    Build = "build" => "the files that a real build looks at",
+described_words! {
+    /// A kind of questions. Each has its own ranking.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Task {
+        Article = "article" => "sizes and times of all files of one directory",
+        Includes = "includes" => "which of many directories holds a name; most do not",
+        Uptodate = "uptodate" => "sizes and times of the files of a tree, in no order",
+        ThreadsHits = "threads-hits" => "files in the cache, on 1, 2 and 4 threads",
+        ThreadsMisses = "threads-misses" => "files not in the cache, on 1, 2 and 4 threads",
+        OneCold = "one-cold" => "one file in a huge directory, with an empty cache",
+        #[serde(alias = "compile-database")]
+        Build = "build" => "the files that a real build looks at",
+    }
 }
 
 impl Task {

@@ -35,25 +35,16 @@ pub struct Rules {
     pub sync: SyncRule,
 }
 
-/// A kind of transform.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// Copies the bytes unchanged, through the memory of the process.
-    Copy,
-    /// Converts ASCII letters to upper case.
-    Case,
-    /// Copies the bytes, and calculates their BLAKE3 digest.
-    Blake3,
-    /// Compresses with zstd at level 1.
-    Zstd,
-}
-
-described_words! { pub Kind:
-    Copy = "copy" => "Copy them",
-    Case = "case" => "Convert ASCII letters to upper case",
-    Blake3 = "blake3" => "Copy them, and compute their digest",
-    Zstd = "zstd" => "Compress them",
+described_words! {
+    /// A kind of transform.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Kind {
+        Copy = "copy" => "Copy them",
+        Case = "case" => "Convert ASCII letters to upper case",
+        Blake3 = "blake3" => "Copy them, and compute their digest",
+        Zstd = "zstd" => "Compress them",
+    }
 }
 
 impl Kind {

@@ -43,38 +43,26 @@ pub enum Implementation {
     Contender(Box<Contender>),
 }
 
-/// The methods of this program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueryMethod {
-    Stat,
-    StatAt,
-    Listing,
-    Get,
-    GetKnown,
-    GetMany,
-    GetManyKnown,
-    Memo,
-    ResolveFrozen,
-    ResolveChecked,
-    Service,
+described_words! {
+    /// The methods of this program.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum QueryMethod {
+        Stat = "stat" => "one statx per path; for a name, one per directory until it is found",
+        StatAt = "stat-at" => "one statx per name in its open directory, sorted",
+        Listing = "listing" => "a listing of the directory, with all attributes",
+        Get = "get" => "an empty cache, path by path",
+        GetKnown = "get-known" => "a full cache, path by path",
+        GetMany = "get-many" => "an empty cache, all paths at once",
+        GetManyKnown = "get-many-known" => "a full cache, all paths at once",
+        Memo = "memo" => "a hash table of all probed paths",
+        ResolveFrozen = "resolve-frozen" => "an empty cache, frozen",
+        ResolveChecked = "resolve-checked" => "an empty cache, checked every 100 includes",
+        Service = "service" => "a service with a full cache, all paths at once",
+    }
 }
 
 /// The tasks with many paths.
 const OF_PATHS: &[Task] = &[Task::Article, Task::Uptodate, Task::Build];
-
-described_words! { pub QueryMethod:
-    Stat = "stat" => "one statx per path; for a name, one per directory until it is found",
-    StatAt = "stat-at" => "one statx per name in its open directory, sorted",
-    Listing = "listing" => "a listing of the directory, with all attributes",
-    Get = "get" => "an empty cache, path by path",
-    GetKnown = "get-known" => "a full cache, path by path",
-    GetMany = "get-many" => "an empty cache, all paths at once",
-    GetManyKnown = "get-many-known" => "a full cache, all paths at once",
-    Memo = "memo" => "a hash table of all probed paths",
-    ResolveFrozen = "resolve-frozen" => "an empty cache, frozen",
-    ResolveChecked = "resolve-checked" => "an empty cache, checked every 100 includes",
-    Service = "service" => "a service with a full cache, all paths at once",
-}
 
 impl QueryMethod {
     fn tasks(self) -> &'static [Task] {

@@ -17,22 +17,16 @@ const LARGEST_COPY: u64 = 64 << 20;
 /// The size of a page, in bytes.
 const PAGE: usize = 4096;
 
-/// A part of the work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Floor {
-    Read,
-    Write,
-    ReadWrite,
-    Step,
-    Memory,
-}
-
-described_words! { pub Floor:
-    Read = "floor-read" => "the input is read, and forgotten",
-    Write = "floor-write" => "as much as the input holds is written",
-    ReadWrite = "floor-read-write" => "the input is read and written, and nothing else",
-    Step = "floor-step" => "the step alone, from memory to nowhere",
-    Memory = "floor-memory" => "as much as the input holds is copied in memory",
+described_words! {
+    /// A part of the work.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Floor {
+        Read = "floor-read" => "the input is read, and forgotten",
+        Write = "floor-write" => "as much as the input holds is written",
+        ReadWrite = "floor-read-write" => "the input is read and written, and nothing else",
+        Step = "floor-step" => "the step alone, from memory to nowhere",
+        Memory = "floor-memory" => "as much as the input holds is copied in memory",
+    }
 }
 
 impl Floor {

@@ -9,20 +9,16 @@ use std::path::Path;
 
 use crate::harness::protocol::RunLine;
 
-/// A floor, which is a method of walking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Floor {
-    OneThread,
-    EveryCore,
-    ThirtyTwoThreads,
-}
-
-described_words! { pub Floor:
-    OneThread = "floor" =>
-        "NtQueryDirectoryFile with 256 KiB, directories opened in their parents, and nothing else",
-    EveryCore = "floor-threads" =>
-        "the floor on every core, with a shared stack of open directories",
-    ThirtyTwoThreads = "floor-32-threads" => "the floor on 32 threads, for cold caches",
+described_words! {
+    /// A floor, which is a method of walking.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Floor {
+        OneThread = "floor" =>
+            "NtQueryDirectoryFile with 256 KiB, directories opened in their parents, and nothing else",
+        EveryCore = "floor-threads" =>
+            "the floor on every core, with a shared stack of open directories",
+        ThirtyTwoThreads = "floor-32-threads" => "the floor on 32 threads, for cold caches",
+    }
 }
 
 impl Floor {

@@ -12,21 +12,16 @@ use crate::harness::protocol::Held;
 /// The length of the smallest files that a filter keeps, in bytes: one page.
 const LARGE: u64 = 4096;
 
-/// The records that a walk keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Keep {
-    Names,
-    Times,
-    Large,
-    LargeAfter,
-}
-
-described_words! { pub Keep:
-    Names = "names" => "keeps the names of all files",
-    Times = "times" => "keeps the names and write times of all files",
-    Large = "large" => "keeps the names and lengths of files of 4 KiB or more, filtered in the walk",
-    LargeAfter = "large-after" =>
-        "keeps the names and lengths of all files, and filters those of 4 KiB or more afterwards",
+described_words! {
+    /// The records that a walk keeps.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Keep {
+        Names = "names" => "keeps the names of all files",
+        Times = "times" => "keeps the names and write times of all files",
+        Large = "large" => "keeps the names and lengths of files of 4 KiB or more, filtered in the walk",
+        LargeAfter = "large-after" =>
+            "keeps the names and lengths of all files, and filters those of 4 KiB or more afterwards",
+    }
 }
 
 impl Keep {
