@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use transect::Cancel;
-use transect_lab::corpora::{self, CORPORA, Corpus, TreeCounts};
+use transect_lab::corpora::{self, CORPORA, Corpus, SpaceNeeded, TreeCounts};
 use transect_sys::check_output_path;
 
 use super::error::{cannot, lab};
@@ -34,15 +34,11 @@ fn find(name: &str) -> Result<&'static Corpus, CliError> {
 
 /// One line of `--json`.
 #[derive(Serialize)]
-struct Row {
-    corpus: &'static str,
-    files: u64,
-    directories: u64,
-    bytes: u64,
-    seed: u64,
+struct Row<'c> {
+    #[serde(flatten)]
+    corpus: &'c Corpus,
     needs_bytes: u64,
     needs_inodes: u64,
-    about: &'static str,
 }
 
 fn list(json: bool) -> Result<ExitStatus, CliError> {
@@ -55,29 +51,19 @@ fn list(json: bool) -> Result<ExitStatus, CliError> {
         )?;
     }
     for definition in CORPORA.iter() {
-        let Corpus { name, about, files, directories, bytes: lengths, seed, .. } = definition;
-        let (files, directories, lengths, seed) = (*files, *directories, *lengths, *seed);
-        let needs = definition.space_needed();
+        let SpaceNeeded { bytes: needs_bytes, inodes: needs_inodes } = definition.space_needed();
         if json {
-            let row = Row {
-                corpus: name,
-                files,
-                directories,
-                bytes: lengths,
-                seed,
-                needs_bytes: needs.bytes,
-                needs_inodes: needs.inodes,
-                about,
-            };
+            let row = Row { corpus: definition, needs_bytes, needs_inodes };
             output::write_json(&mut text, &row)?;
         } else {
+            let Corpus { name, about, .. } = definition;
             writeln!(
                 text,
                 "{name:<10} {:>10} {:>11} {:>10} {:>10}  {DIM}{about}{DIM:#}",
-                count(files),
-                count(directories),
-                bytes(lengths),
-                bytes(needs.bytes),
+                count(definition.files),
+                count(definition.directories),
+                bytes(definition.bytes),
+                bytes(needs_bytes),
             )?;
         }
     }

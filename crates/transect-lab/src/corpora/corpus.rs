@@ -2,15 +2,17 @@
 
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A corpus: a pinned definition of a tree.
-#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Corpus {
     /// Its name on the command line and in results.
+    #[serde(rename(serialize = "corpus"))]
     pub name: String,
     pub about: String,
+    #[serde(skip_serializing)]
     pub content: Content,
     /// Number of regular files.
     pub files: u64,
