@@ -1,6 +1,6 @@
 //! `transect lab compare`: compares two sessions.
 
-use transect_lab::harness::log::SessionLog;
+use transect_lab::harness::log::Session;
 use transect_lab::ranking::compare::{ComparedRow, compare};
 use transect_lab::report::comparison;
 use transect_stats::Verdict;
@@ -11,8 +11,7 @@ use transect_program::exit::{CliError, ExitStatus};
 use transect_program::output;
 
 pub(crate) fn run(args: &LabCompareArgs) -> Result<ExitStatus, CliError> {
-    let [before, after] =
-        [&args.before, &args.after].map(|file| SessionLog::read(file).map_err(lab));
+    let [before, after] = [&args.before, &args.after].map(|file| Session::read(file).map_err(lab));
     let comparison = compare(&before?, &after?);
     if !args.force
         && let Some(why) = comparison::refusal(&comparison)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use transect_lab::explain::{Explanation, apply, decisions, explain};
 use transect_lab::harness::environment::{Environment, FileSystem};
-use transect_lab::harness::log::{SessionData, SessionLog};
+use transect_lab::harness::log::{Session, SessionData};
 use transect_lab::report::explanation::{self, ExplanationReport};
 use transect_program::profile::{Profile, ProfileStore};
 
@@ -14,7 +14,7 @@ use transect_program::exit::{CliError, ExitStatus};
 use transect_program::output;
 
 pub(crate) fn run(args: &LabExplainArgs) -> Result<ExitStatus, CliError> {
-    let data = SessionLog::read(&args.session).map_err(lab)?;
+    let data = Session::read(&args.session).map_err(lab)?;
     let explained = explain(&data).ok_or_else(|| {
         let (file, about) = (args.session.display(), data.spec.words().plural);
         let why = "only sessions of transforms are explained; `transect lab tune` is for walks";

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anstream::AutoStream;
-use transect_lab::harness::log::{SessionData, SessionLog};
+use transect_lab::harness::log::{Session, SessionData};
 use transect_lab::report::{Report, csv, page, text};
 use transect_web::page::Nonce;
 
@@ -14,7 +14,7 @@ use transect_program::exit::{CliError, ExitStatus};
 use transect_program::{file, output};
 
 pub(crate) fn run(args: &LabReportArgs) -> Result<ExitStatus, CliError> {
-    let mut data = SessionLog::read(&args.session).map_err(lab)?;
+    let mut data = Session::read(&args.session).map_err(lab)?;
     if let Some(base) = &args.base {
         data.spec.compare_with(base).map_err(CliError::Failed)?;
     }

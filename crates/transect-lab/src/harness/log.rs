@@ -48,7 +48,6 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// The outcome of a process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
@@ -101,15 +100,9 @@ pub struct FileEvidence {
 #[serde(untagged)]
 pub enum Instead {
     /// The amount that devices read for its processes does not fit the state.
-    ReadByProcess {
-        /// Bytes that devices read.
-        read_bytes: u64,
-    },
+    ReadByProcess { read_bytes: u64 },
     /// The amount that devices read for the whole machine does not fit the state.
-    Read {
-        /// KiB that devices read.
-        read_kib: u64,
-    },
+    Read { read_kib: u64 },
     /// The amount of the input in memory does not fit the state.
     Resident {
         /// Bytes of the input in memory.
@@ -295,16 +288,16 @@ impl SessionData {
     }
 }
 
-/// A session's file, open for appending, and its content.
+/// A session: its file, open for appending, and its content.
 #[derive(Debug)]
-pub struct SessionLog {
-    pub data: SessionData,
+pub struct Session {
+    data: SessionData,
     file: File,
     path: PathBuf,
 }
 
-impl SessionLog {
-    pub fn create(spec: SessionSpec, path: &Path) -> Result<Self, String> {
+impl Session {
+    pub fn begin(spec: SessionSpec, path: &Path) -> Result<Self, String> {
         let file = check_output_path(path)
             .and_then(|()| File::options().append(true).create_new(true).open(path));
         let file = file.map_err(cannot("create", path))?;
@@ -318,8 +311,8 @@ impl SessionLog {
         Ok(log)
     }
 
-    /// Opens a file for appending after its last complete line.
-    pub fn open(path: &Path) -> Result<Self, String> {
+    /// Resumes a session after the last complete line of its file.
+    pub fn resume(path: &Path) -> Result<Self, String> {
         let (data, length) = parse(path)?;
         let failed = |error| cannot("open", path)(error);
         let opened = check_output_path(path)
@@ -333,6 +326,10 @@ impl SessionLog {
 
     pub fn read(path: &Path) -> Result<SessionData, String> {
         parse(path).map(|(data, _)| data)
+    }
+
+    pub fn data(&self) -> &SessionData {
+        &self.data
     }
 
     pub fn file(&self) -> &Path {

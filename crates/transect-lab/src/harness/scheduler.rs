@@ -1,7 +1,7 @@
 //! A session: rounds in which every cell runs on every dataset, in a new order each time.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use transect::Cancel;
@@ -13,11 +13,11 @@ use crate::harness::error::{cannot, cannot_make};
 use crate::harness::experiment::{CountPart, Experiment, Job, Measure};
 use crate::harness::launch::{Usage, launch};
 use crate::harness::log::{
-    Counted, End, Ended, Outcome, Record, Sample, SessionData, SessionLog, Started, Timed,
+    Counted, End, Ended, Outcome, Record, Sample, Session, SessionData, Started, Timed,
 };
 use crate::harness::protocol::{CallTimes, RunLine};
 use crate::harness::stopwatch::nanoseconds;
-use crate::spec::{Cell, SessionSpec};
+use crate::spec::Cell;
 use transect_stats::SplitMix64;
 
 /// Number of measured starts of a program.
@@ -36,42 +36,10 @@ pub type OfEach<'p, T> = dyn FnMut(&str, Result<T, String>, usize) + 'p;
 /// argument. The ranking of its samples decides that, of which the harness knows nothing.
 pub type EndRule<'r> = dyn Fn(&SessionData, usize, Duration) -> Option<End> + 'r;
 
-/// A session and its log.
-#[derive(Debug)]
-pub struct Session {
-    log: SessionLog,
-}
-
 impl Session {
-    pub fn begin(spec: SessionSpec, file: &Path) -> Result<Self, String> {
-        Ok(Self { log: SessionLog::create(spec, file)? })
-    }
-
-    /// Resumes a session after the last complete line of its file.
-    pub fn resume(file: &Path) -> Result<Self, String> {
-        Ok(Self { log: SessionLog::open(file)? })
-    }
-
-    pub fn data(&self) -> &SessionData {
-        &self.log.data
-    }
-
-    pub fn file(&self) -> &Path {
-        self.log.file()
-    }
-
     /// Returns the number of remaining processes in the rounds that are certain.
     pub fn left(&self) -> usize {
-        let (out, done) = (self.out(), self.done());
-        let spec = &self.data().spec;
-        (0..self.data().rounds())
-            .flat_map(|round| self.order(round).into_iter().map(move |run| (round, run)))
-            .filter(|&(round, (dataset, cell, cache_state))| {
-                let cell = spec.cells[cell].name.as_str();
-                !out.contains(&(dataset, cell))
-                    && !done.contains(&(round, dataset, cache_state, cell))
-            })
-            .count()
+        self.rest_of(0..self.data().rounds()).len()
     }
 
     /// Returns the cells excluded from further rounds, with their datasets. One wrong result is enough, and
@@ -81,20 +49,22 @@ impl Session {
         samples.map(|sample| (sample.dataset, sample.cell.as_str())).collect()
     }
 
-    /// Returns the remaining runs of a round, in order: dataset, cell, cache state.
-    fn rest_of(&self, round: usize) -> Vec<(usize, usize, usize)> {
-        let (done, cells) = (self.done(), &self.data().spec.cells);
-        let mut order = self.order(round);
-        order.retain(|&(dataset, cell, cache_state)| {
-            !done.contains(&(round, dataset, cache_state, &cells[cell].name))
-        });
-        order
-    }
-
-    /// Returns the completed runs: round, dataset, cache state, cell.
-    fn done(&self) -> HashSet<(usize, usize, usize, &str)> {
-        let samples = self.data().samples.iter();
-        samples.map(|s| (s.round, s.dataset, s.cache_state, s.cell.as_str())).collect()
+    /// Returns the remaining runs of some rounds, in order: dataset, cell, cache state.
+    fn rest_of(&self, rounds: Range<usize>) -> Vec<(usize, usize, usize)> {
+        let SessionData { spec, samples, .. } = self.data();
+        let done = samples.iter().map(|s| (s.round, s.dataset, s.cache_state, s.cell.as_str()));
+        let (out, done) = (self.out(), done.collect::<HashSet<_>>());
+        let mut rest = Vec::new();
+        for round in rounds {
+            let mut order = self.order(round);
+            order.retain(|&(dataset, cell, cache_state)| {
+                let cell = spec.cells[cell].name.as_str();
+                !out.contains(&(dataset, cell))
+                    && !done.contains(&(round, dataset, cache_state, cell))
+            });
+            rest.append(&mut order);
+        }
+        rest
     }
 
     /// Runs the remaining processes, and reports every sample to `progress`, with the number of remaining
@@ -115,7 +85,7 @@ impl Session {
                 break;
             }
             let mut left = self.left();
-            for (dataset, cell, cache_state) in self.rest_of(round) {
+            for (dataset, cell, cache_state) in self.rest_of(round..round + 1) {
                 if cancel.is_cancelled() {
                     return Ok(());
                 }
@@ -142,7 +112,7 @@ impl Session {
                 }
                 let sample =
                     Sample { round, dataset, cache_state, cell, took_ns, repeated, outcome };
-                self.log.add(Record::Sample(sample.clone()))?;
+                self.add(Record::Sample(sample.clone()))?;
                 left = if is_failed(&sample) { self.left() } else { left.saturating_sub(1) };
                 progress(&sample, left);
             }
@@ -174,7 +144,7 @@ impl Session {
         let max_time = Duration::from_secs(seconds);
         let end = end(data, round, max_time);
         if let Some(by) = end {
-            self.log.add(Record::End(Ended { rounds: round, by }))?;
+            self.add(Record::End(Ended { rounds: round, by }))?;
         }
         Ok(end.is_some())
     }
@@ -220,7 +190,7 @@ impl Session {
             let job = Job::new(&self.data().spec, &cell, dataset, cache_state);
             let result = match measure(&job, cache_state)? {
                 Some(Ok((value, record))) => {
-                    self.log.add(record)?;
+                    self.add(record)?;
                     Ok(value)
                 }
                 Some(Err(reason)) => Err(reason),

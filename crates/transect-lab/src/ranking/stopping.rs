@@ -21,7 +21,7 @@ const PRECISION: f64 = DEFAULT_THRESHOLD / 2.0;
 const FAR: f64 = 4.0;
 
 /// Returns why the session ends after this number of complete `rounds`, if it does: the rule for
-/// [`Session::run`](crate::harness::scheduler::Session::run).
+/// [`Session::run`](crate::harness::log::Session::run).
 pub fn end(data: &SessionData, rounds: usize, max_time: Duration) -> Option<End> {
     if is_look(rounds) && are_precise(&rank(data), rounds) {
         return Some(End::Precision);

@@ -10,11 +10,10 @@ use crate::experiments::walk::measure::{WalkExperiment, dataset};
 use crate::experiments::walk::method::{Method, cells};
 use crate::experiments::walk::sample_tree::SampleTree;
 use crate::experiments::walk::variant::Variant;
-use crate::harness::scheduler::Session;
+use crate::harness::log::Session;
 use crate::ranking::{Ranking, rank, stopping};
 use crate::spec::SessionSpec;
 
-/// Timeout of one walk, in seconds.
 pub(super) const WALK_TIMEOUT_SECONDS: u64 = 60;
 
 /// The parameters that both sessions share.

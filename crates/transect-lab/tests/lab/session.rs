@@ -13,9 +13,8 @@ use transect_lab::harness::experiment::{Job, Launcher, Measure};
 use transect_lab::harness::interference::{Beside, Disturbance};
 use transect_lab::harness::launch::{Failure, Usage};
 use transect_lab::harness::log::End;
-use transect_lab::harness::log::{Ended, Outcome, Sample, SessionLog};
+use transect_lab::harness::log::{Ended, Outcome, Sample, Session};
 use transect_lab::harness::protocol::RunLine;
-use transect_lab::harness::scheduler::Session;
 use transect_lab::ranking::stopping;
 use transect_lab::spec::SessionSpec;
 use transect_testkit::TempDir;
@@ -151,7 +150,7 @@ fn faulty_methods_run_once_and_are_never_ranked() {
         assert!(matches!(only(cell), Outcome::Failed(Failure::WrongNumber { .. })), "{cell}");
     }
     // The file contains the same data.
-    assert_eq!(SessionLog::read(&lab.file()).unwrap(), *session.data());
+    assert_eq!(Session::read(&lab.file()).unwrap(), *session.data());
 }
 
 #[test]
@@ -186,7 +185,7 @@ fn killed_session_resumes_without_losing_samples() {
         assert_eq!(lab.run(&mut session), 12 - kept_samples, "{kept}");
         // The cells and their order are those of an uninterrupted session.
         assert_eq!(cells(&session), cells(&whole), "{kept}");
-        let read = SessionLog::read(&lab.file()).unwrap();
+        let read = Session::read(&lab.file()).unwrap();
         assert_eq!(read.spec, whole.data().spec, "{kept}");
         assert_eq!(read.samples.len(), 12, "{kept}");
     }
@@ -200,7 +199,7 @@ fn rounds_added_until_enough_and_reason_logged() {
         let _ = std::fs::remove_file(lab.file());
         Session::begin(spec, &lab.file()).unwrap()
     };
-    let ended = |session: &Session| SessionLog::read(session.file()).unwrap().ended;
+    let ended = |session: &Session| Session::read(session.file()).unwrap().ended;
 
     // Constant times are precise enough after the minimum of rounds.
     let mut session = begin(SessionSpec { max_time: Some(3600), ..lab.spec(2) });
@@ -254,7 +253,7 @@ fn session_of_older_version_readable() {
         format!("{line}\n")
     });
     std::fs::write(lab.file(), old.collect::<String>()).unwrap();
-    let read = SessionLog::read(&lab.file()).unwrap();
+    let read = Session::read(&lab.file()).unwrap();
     assert_eq!(read.samples.len(), 4);
     assert!(read.samples.iter().all(|sample| sample.took_ns.is_none()));
     let ranking = &transect_lab::ranking::rank(&read)[0];
@@ -294,7 +293,7 @@ fn disturbed_sample_repeated_until_machine_stays_busy() {
         session
             .run(&mut DisturbedRuns(runs), &stopping::end, &Cancel::new(), &mut |_, _| {})
             .unwrap();
-        let kept = SessionLog::read(&lab.file()).unwrap().samples;
+        let kept = Session::read(&lab.file()).unwrap().samples;
         let kept: Vec<(usize, bool)> =
             kept.iter().map(|it| (it.repeated, !it.outcome.disturbed().is_empty())).collect();
         assert_eq!(kept, expected, "{runs}");

@@ -15,7 +15,7 @@ use transect_lab::experiments::walk::method::{Method, WalkRunner, cells};
 use transect_lab::experiments::walk::variant::Variant;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::experiment::Launcher;
-use transect_lab::harness::scheduler::Session;
+use transect_lab::harness::log::Session;
 use transect_lab::ranking::{Metric, Ranking, rank_by, stopping};
 use transect_lab::spec::SessionSpec;
 
