@@ -12,10 +12,6 @@ pub use transect_program::profile::CacheState as State;
 /// The maximum of attempts to prove the state of a run.
 pub(crate) const VOID_RETRIES: usize = 3;
 
-/// Measures the amount that the whole machine reads from devices.
-#[derive(Clone, Copy, Debug)]
-pub struct Probe(Option<u64>);
-
 /// Returns why a state cannot be made on this machine, if it cannot.
 pub fn unavailable_reason(state: State) -> Option<&'static str> {
     match state {
@@ -82,18 +78,8 @@ pub fn is_proved_by_residency(state: State, resident: u64, bytes: u64) -> Option
 #[cfg(not(windows))]
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
-impl Probe {
-    pub fn begin() -> Self {
-        Self(read_so_far())
-    }
-
-    /// Returns the KiB read since; `None` if the system does not report them.
-    pub fn end(self) -> Option<u64> {
-        Some(read_so_far()?.saturating_sub(self.0?))
-    }
-}
-
-fn read_so_far() -> Option<u64> {
+/// Returns the KiB that the whole machine has read from devices; `None` if the system does not report them.
+pub(crate) fn read_so_far() -> Option<u64> {
     // Wine shows the files of the host.
     if cfg!(windows) {
         return None;

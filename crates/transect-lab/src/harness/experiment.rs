@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::harness::cache_state::{self, Probe, State, VOID_RETRIES};
+use crate::harness::cache_state::{self, State, VOID_RETRIES, read_so_far};
 use crate::harness::error::cannot_make;
 use crate::harness::interference::Watch;
 use crate::harness::launch::{Failure, Usage, launch, time};
@@ -147,7 +147,6 @@ pub trait Experiment {
         0
     }
 
-    /// Prepares for counting calls.
     fn begin_counting(&mut self, _: &SessionSpec) {}
 
     /// Returns a command whose calls can be counted, and the number of entries that it processes.
@@ -219,11 +218,11 @@ fn attempt(experiment: &mut impl Experiment, job: &Job<'_>) -> Result<Outcome, S
     {
         return Ok(Outcome::Void { instead: Instead::Resident { resident, bytes } });
     }
-    let probe = Probe::begin();
+    let read_before = read_so_far();
     let helper_ns = experiment.helper_ns();
     let watch = experiment.launcher().disturbable.then(Watch::begin);
     let ran = experiment.run(job);
-    let read_kib = probe.end();
+    let read_kib = read_so_far().zip(read_before).map(|(now, then)| now.saturating_sub(then));
     let output = match ran {
         Ok(output) => output,
         Err(failure) => return Ok(Outcome::Failed(failure)),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::harness::reference_walk::{self, Entry, EntryAttributes, EntryType, Failed, Visitor};
+use crate::harness::reference_walk::{self, Entry, EntryAttributes, Failed, Visitor};
 use crate::harness::tree_digest::TreeDigest;
 use crate::harness::work::Work;
 
@@ -57,23 +57,22 @@ impl Inventory {
         let prefix = digest.add_root();
         let mut entry = |Entry { parent, name, file_type, attributes }: Entry<'_>| {
             let part = match file_type {
-                EntryType::File => &mut inventory.files,
-                EntryType::Directory => &mut inventory.directories,
-                EntryType::Symlink => &mut inventory.symlinks,
-                EntryType::Other => &mut inventory.others,
+                it if it.is_file() => &mut inventory.files,
+                it if it.is_dir() => &mut inventory.directories,
+                it if it.is_symlink() => &mut inventory.symlinks,
+                _ => &mut inventory.others,
             };
             part.names += 1;
             match attributes {
                 Some(attributes) => {
                     part.add_lengths(attributes, &mut seen);
-                    if file_type == EntryType::File {
+                    if file_type.is_file() {
                         digest.add_file(parent, name, attributes.length);
                     }
                 }
-                None => inventory.unasked += u64::from(file_type != EntryType::File),
+                None => inventory.unasked += u64::from(!file_type.is_file()),
             }
-            let is_directory = file_type == EntryType::Directory;
-            is_directory.then(|| digest.add_directory(parent, name))
+            file_type.is_dir().then(|| digest.add_directory(parent, name))
         };
         let mut failed = |operation, path: &Path, error| {
             errors += 1;

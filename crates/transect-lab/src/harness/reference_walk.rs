@@ -4,24 +4,13 @@
 //! their paths below an open one, so paths may be longer than the system accepts.
 
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{File, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::harness::tree_digest::PathPrefix;
 
-/// The type of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EntryType {
-    File,
-    Directory,
-    Symlink,
-    /// A pipe, a socket, or a device.
-    Other,
-}
-
-/// The attributes of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EntryAttributes {
     /// Its length, in bytes.
@@ -37,7 +26,7 @@ pub(crate) struct Entry<'w> {
     /// The prefix of its directory.
     pub(crate) parent: PathPrefix,
     pub(crate) name: &'w [u8],
-    pub(crate) file_type: EntryType,
+    pub(crate) file_type: FileType,
     /// `None` if they could not be queried, which of a file is an error.
     pub(crate) attributes: Option<EntryAttributes>,
 }
@@ -142,7 +131,7 @@ pub(crate) fn walk(root: &Path, prefix: PathPrefix, visitor: Visitor<'_>) {
             let name = entry.file_name();
             let path = || directory.path.join(&name);
             let file_type = match entry.file_type() {
-                Ok(file_type) => type_of(file_type),
+                Ok(file_type) => file_type,
                 Err(error) => {
                     failed(ACCESS, &path(), error);
                     continue;
@@ -151,7 +140,7 @@ pub(crate) fn walk(root: &Path, prefix: PathPrefix, visitor: Visitor<'_>) {
             let attributes = match entry.metadata() {
                 Ok(metadata) => Some(of_metadata(&metadata)),
                 Err(error) => {
-                    if file_type == EntryType::File {
+                    if file_type.is_file() {
                         failed(ACCESS, &path(), error);
                     }
                     None
@@ -159,21 +148,9 @@ pub(crate) fn walk(root: &Path, prefix: PathPrefix, visitor: Visitor<'_>) {
             };
             let (parent, bytes) = (directory.prefix, name.as_encoded_bytes());
             let prefix = visit(Entry { parent, name: bytes, file_type, attributes });
-            if let (EntryType::Directory, Some(prefix)) = (file_type, prefix) {
+            if let Some(prefix) = prefix.filter(|_| file_type.is_dir()) {
                 waiting.push(directory.child(&name, prefix));
             }
         }
-    }
-}
-
-fn type_of(file_type: std::fs::FileType) -> EntryType {
-    if file_type.is_dir() {
-        EntryType::Directory
-    } else if file_type.is_file() {
-        EntryType::File
-    } else if file_type.is_symlink() {
-        EntryType::Symlink
-    } else {
-        EntryType::Other
     }
 }
