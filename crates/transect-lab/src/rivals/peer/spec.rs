@@ -71,11 +71,6 @@ impl Peer {
             .then(|| format!("'{program}' is another program ({said}): {}", self.install))
     }
 
-    /// Returns its version, without its name.
-    pub fn version(&self) -> Option<String> {
-        version_in(&self.version_line().filter(|said| said.contains(&self.version_marker))?)
-    }
-
     /// Returns whether its output is short enough to parse in timed runs. Other peers are checked in a run
     /// of their own, and write to the null device in timed runs.
     pub fn is_parsed_in_every_run(&self) -> bool {
@@ -164,14 +159,4 @@ fn clean(program: &Path) -> Command {
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
     command.envs([("LC_ALL", "C"), ("HOME", NONEXISTENT)]).stdin(Stdio::null());
     command
-}
-
-/// Returns the first word of a line that looks like a version: it starts with a digit and has a dot.
-pub(super) fn version_in(line: &str) -> Option<String> {
-    let is_version =
-        |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.');
-    line.split_whitespace()
-        .map(|word| word.trim_start_matches('v'))
-        .find(is_version)
-        .map(str::to_owned)
 }

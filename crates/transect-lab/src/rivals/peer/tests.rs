@@ -2,7 +2,6 @@ use std::collections::HashSet;
 #[cfg(target_os = "linux")]
 use std::path::Path;
 
-use super::spec::version_in;
 use super::*;
 
 #[test]
@@ -20,24 +19,22 @@ fn peers_have_unique_names_and_one_root() {
 
 #[test]
 fn peers_recognized_by_version_output() {
-    for (name, said, version) in [
-        ("find", "find (GNU findutils) 4.9.0", "4.9.0"),
-        ("bfs", "bfs 2.6.1", "2.6.1"),
-        ("fd", "fdfind 8.6.0", "8.6.0"),
-        ("fd", "fd 10.5.0", "10.5.0"),
-        ("du", "du (GNU coreutils) 9.1", "9.1"),
-        ("pdu", "pdu 0.24.0", "0.24.0"),
-        ("dust", "Dust 1.2.7", "1.2.7"),
-        ("dua", "dua 3.0.0", "3.0.0"),
-        ("diskus", "diskus 0.9.0", "0.9.0"),
-        ("gdu", "Version: 5.22.0-1+b1", "5.22.0-1+b1"),
-        ("gdu", "Version: v5.30.1", "5.30.1"),
-        ("ncdu", "ncdu 1.18", "1.18"),
+    for (name, said) in [
+        ("find", "find (GNU findutils) 4.9.0"),
+        ("bfs", "bfs 2.6.1"),
+        ("fd", "fdfind 8.6.0"),
+        ("fd", "fd 10.5.0"),
+        ("du", "du (GNU coreutils) 9.1"),
+        ("pdu", "pdu 0.24.0"),
+        ("dust", "Dust 1.2.7"),
+        ("dua", "dua 3.0.0"),
+        ("diskus", "diskus 0.9.0"),
+        ("gdu", "Version: 5.22.0-1+b1"),
+        ("gdu", "Version: v5.30.1"),
+        ("ncdu", "ncdu 1.18"),
     ] {
         assert!(said.contains(&Peer::find(name).unwrap().version_marker), "{said}");
-        assert_eq!(version_in(said).as_deref(), Some(version));
     }
-    assert_eq!(version_in("2 programs."), None);
     // GNU du under the name gdu, and the du of uutils.
     assert!(!"du (GNU coreutils) 9.4".contains(&Peer::find("gdu").unwrap().version_marker));
     assert!(!"du (uutils coreutils) 0.2.2".contains(&Peer::find("du").unwrap().version_marker));
@@ -48,7 +45,6 @@ fn peers_recognized_by_version_output() {
 fn command_ignores_settings_and_option_like_roots() {
     let du = Peer::find("du").unwrap();
     assert_eq!(du.unavailable_reason(), None);
-    assert!(du.version().is_some_and(|version| version.contains('.')));
     let command = du.command(Path::new("-s")).unwrap();
     assert_eq!(command.get_args().last(), Some(std::ffi::OsStr::new("./-s")));
     assert!(
@@ -71,7 +67,6 @@ fn other_program_of_same_name_refused() {
             .unwrap()
             .starts_with("'du' is another program (du (GNU coreutils)")
     );
-    assert_eq!(peer.version(), None);
     peer.programs = ["no-such-program", "neither-this"].map(str::to_owned).into();
     let why_not = peer.unavailable_reason().unwrap();
     assert!(why_not.starts_with("needs no-such-program or neither-this: "), "{why_not}");
