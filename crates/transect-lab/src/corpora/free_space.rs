@@ -41,15 +41,11 @@ fn blocks_of(step: &Step) -> u64 {
     }
 }
 
-/// Returns the free space at `dir`, which need not exist.
-pub fn free_space_at(dir: &Path) -> Result<FreeSpace, String> {
-    let parent = TargetPaths::of(dir)?.parent;
-    free_space(&parent).map_err(cannot("ask for the free space of", &parent))
-}
-
 /// Checks that a corpus fits at `dir`, which need not exist.
 pub fn check_free_space(corpus: &Corpus, dir: &Path) -> Result<(), String> {
-    let (needed, free) = (corpus.space_needed(), free_space_at(dir)?);
+    let parent = TargetPaths::of(dir)?.parent;
+    let free = free_space(&parent).map_err(cannot("ask for the free space of", &parent))?;
+    let needed = corpus.space_needed();
     if needed.fits(free) {
         return Ok(());
     }

@@ -32,6 +32,6 @@ mod verify;
 pub use corpus::{CORPORA, Content, Corpus, find};
 pub use counts::{FreeSpace, SpaceNeeded, TreeCounts};
 pub use create::create;
-pub use free_space::{check_free_space, free_space, free_space_at};
+pub use free_space::{check_free_space, free_space};
 pub use plan::{MAX_DEPTH, Plan, Step};
 pub use verify::verify;

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use crate::harness::error::cannot;
 
-/// The paths of a corpus.
 pub(super) struct TargetPaths {
     pub(super) parent: PathBuf,
     pub(super) target: PathBuf,

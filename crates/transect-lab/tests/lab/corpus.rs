@@ -379,7 +379,7 @@ fn tree_with_other_counts_not_published() {
 #[test]
 fn free_space_of_missing_target_is_that_of_its_file_system() {
     let temp = TempDir::new();
-    let free = corpora::free_space_at(&temp.join("not-there-yet")).unwrap();
+    let free = corpora::free_space(temp.path()).unwrap();
     assert!(free.bytes.is_some_and(|bytes| bytes > 0), "{free:?}");
     corpora::check_free_space(corpus("tiny"), &temp.join("not-there-yet")).unwrap();
     assert!(names(temp.path()).is_empty());
@@ -499,7 +499,7 @@ mod mounted {
     fn unlimited_inodes_accepted() {
         let test = "unlimited_inodes_accepted";
         with_tmpfs(test, "size=64m,nr_inodes=0", |root| {
-            assert_eq!(corpora::free_space_at(&root.join("flat")).unwrap().inodes, None);
+            assert_eq!(corpora::free_space(root).unwrap().inodes, None);
             create("flat-1000", &root.join("flat")).unwrap();
         });
     }
