@@ -7,7 +7,7 @@ use clap::builder::TypedValueParser;
 use transect_lab::experiments::attributes;
 use transect_lab::harness::cache_state::State;
 
-use super::common::{LabMethodsArgs, LabSessionArgs};
+use super::common::LabSessionArgs;
 use super::values::{STATES, one_of, task_parser, value_of};
 
 #[derive(Debug, Args)]
@@ -33,8 +33,6 @@ pub(crate) struct LabAttributesArgs {
     pub(crate) dir: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) session: LabSessionArgs,
-    #[command(flatten)]
-    pub(crate) all: LabMethodsArgs,
 }
 
 pub(super) const RUN_ATTRIBUTES_NOTES: &str = "\

@@ -55,4 +55,6 @@ pub(crate) struct LabSessionArgs {
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["preset", "methods", "base", "pairs", "state", "rounds", "max_time", "limit", "seed"])]
     pub(crate) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) all: LabMethodsArgs,
 }

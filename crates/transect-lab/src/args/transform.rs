@@ -8,7 +8,7 @@ use transect_lab::harness::cache_state::State;
 use transect_lab::rivals::external::External;
 use transect_text::size;
 
-use super::common::{LabMethodsArgs, LabSessionArgs};
+use super::common::LabSessionArgs;
 use super::values::{STATES, SYNCS, block_size, kind_parser, one_of, value_of};
 
 #[derive(Debug, Args)]
@@ -44,8 +44,6 @@ pub(crate) struct LabTransformArgs {
     pub(crate) dir: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) session: LabSessionArgs,
-    #[command(flatten)]
-    pub(crate) all: LabMethodsArgs,
 }
 
 pub(super) const RUN_TRANSFORM_NOTES: &str = "\

@@ -7,7 +7,7 @@ use transect_lab::experiments::walk::preset::{PRESETS, Preset, ROOT};
 use transect_lab::harness::cache_state::State;
 use transect_lab::rivals::external::External;
 
-use super::common::{LabMethodsArgs, LabSessionArgs};
+use super::common::LabSessionArgs;
 use super::values::{STATES, corpus_parser, one_of, value_of};
 
 #[derive(Debug, Args)]
@@ -35,8 +35,6 @@ pub(crate) struct LabRunArgs {
     pub(crate) state: Vec<State>,
     #[command(flatten)]
     pub(crate) session: LabSessionArgs,
-    #[command(flatten)]
-    pub(crate) all: LabMethodsArgs,
 }
 
 pub(super) const RUN_WALK_NOTES: &str = "\

@@ -40,9 +40,7 @@ impl Request for LabAttributesArgs {
     }
 
     fn methods(&self, _: Option<&SessionSpec>) -> Result<Vec<Method>, CliError> {
-        let (methods, wrong) = Method::all(Some(&contenders(&self.all)?));
-        wrong.iter().for_each(output::error);
-        Ok(methods)
+        Ok(Method::all(&contenders(&self.session.all)?.0))
     }
 
     fn scratch(&self) -> Result<Option<Scratch>, CliError> {

@@ -20,7 +20,7 @@ use transect_lab::spec::{Cell, Dataset, SessionSpec};
 
 use super::corpus;
 use super::error::{cannot, lab};
-use super::methods::methods;
+use super::methods::contenders;
 use super::request::{Request, choose, possible, rounds, write_cells};
 use crate::args::{LabRunArgs, LabSessionArgs};
 use transect_program::exit::CliError;
@@ -45,7 +45,8 @@ impl Request for LabRunArgs {
     }
 
     fn methods(&self, resumed: Option<&SessionSpec>) -> Result<Vec<Method>, CliError> {
-        let (mut methods, _) = methods(&self.all)?;
+        let (mut methods, wrong) = Method::all(&contenders(&self.session.all)?.0);
+        wrong.iter().for_each(output::error);
         add_commands(self, resumed, &mut methods)?;
         match resumed {
             Some(spec) => {

@@ -14,7 +14,7 @@ use transect_lab::spec::CodeLength;
 use transect_text::style::{BOLD, DIM, GOOD};
 use transect_text::wrap::wrap;
 
-use super::methods::{contenders, methods};
+use super::methods::contenders;
 use crate::args::LabListArgs;
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::output;
@@ -36,11 +36,11 @@ struct Row<'m> {
 }
 
 pub(crate) fn run(args: &LabListArgs) -> Result<ExitStatus, CliError> {
-    let (methods, all) = methods(&args.methods)?;
-    let folder = contenders(&args.methods)?;
-    // Errors of contenders are already printed.
-    let (passes, _) = transform::Method::all(Kind::Copy, Some(&folder), args.methods.test_doubles);
-    let (asking, _) = attributes::Method::all(Some(&folder));
+    let (contenders, are_read) = contenders(&args.methods)?;
+    let (methods, wrong) = walk::Method::all(&contenders);
+    wrong.iter().for_each(output::error);
+    let passes = transform::Method::all(Kind::Copy, &contenders);
+    let asking = attributes::Method::all(&contenders);
     let mut text = output::buffer();
     if args.json {
         let rows = methods.iter().map(|method| row("enumerate", method, args.contract));
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &LabListArgs) -> Result<ExitStatus, CliError> {
     } else {
         output::print_wrapped(text)?
     }
-    Ok(if all { ExitStatus::Complete } else { ExitStatus::Partial })
+    Ok(if are_read && wrong.is_empty() { ExitStatus::Complete } else { ExitStatus::Partial })
 }
 
 fn contract_rows(args: &LabListArgs) -> &'static [ContractRow] {

@@ -49,10 +49,7 @@ impl Request for LabTransformArgs {
             Some(spec) => rules(spec).kind,
             None => self.kind,
         };
-        let folder = contenders(&self.all)?;
-        let (methods, wrong) = Method::all(kind, Some(&folder), self.all.test_doubles);
-        wrong.iter().for_each(output::error);
-        Ok(methods)
+        Ok(Method::all(kind, &contenders(&self.session.all)?.0))
     }
 
     fn scratch(&self) -> Result<Option<Scratch>, CliError> {

@@ -22,7 +22,6 @@ pub struct ContractRow {
     pub note: String,
 }
 
-/// The file of the contract.
 #[derive(Deserialize)]
 struct Contract {
     rows: Vec<ContractRow>,
@@ -53,14 +52,16 @@ mod tests {
     use crate::experiments::transform;
     use crate::experiments::walk::method::Method;
     use crate::rivals::builtin;
+    use crate::rivals::contender::Contender;
     use transect_testkit::TempDir;
 
     #[test]
     fn every_contract_row_is_a_method_or_listed_here() {
         let temp = TempDir::new();
         let folder = builtin::unpack(temp.path()).expect("a folder that can be written");
-        let (walks, _) = Method::all(Some(&folder), false);
-        let (passes, _) = transform::Method::all(transform::Kind::Copy, Some(&folder), false);
+        let (contenders, _) = Contender::load_all(&folder, false);
+        let (walks, _) = Method::all(&contenders);
+        let passes = transform::Method::all(transform::Kind::Copy, &contenders);
         let of_walks = walks.into_iter().flat_map(|method| method.contract);
         let of_passes = passes.into_iter().flat_map(|method| method.contract);
         let of_methods: BTreeSet<String> = of_walks.chain(of_passes).collect();

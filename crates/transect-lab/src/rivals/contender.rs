@@ -138,8 +138,11 @@ fn default_kinds() -> Vec<String> {
 }
 
 impl Contender {
-    /// Loads the contenders of a directory, sorted by name, and the errors of those that cannot be read.
-    pub fn load_all(folder: &Path) -> (Vec<Self>, Vec<String>) {
+    /// Loads the contenders of a directory, sorted by name, and the errors of those that cannot be read. Test
+    /// doubles are excluded unless `test_doubles` is set.
+    ///
+    /// The caller must trust the directory: commands in a contender's description are executed.
+    pub fn load_all(folder: &Path, test_doubles: bool) -> (Vec<Self>, Vec<String>) {
         let (mut contenders, mut wrong) = (Vec::new(), Vec::new());
         for entry in entries(folder) {
             let file = entry.join(MANIFEST);
@@ -151,6 +154,7 @@ impl Contender {
                 Err(reason) => wrong.push(format!("cannot read '{}': {reason}", file.display())),
             }
         }
+        contenders.retain(|contender| test_doubles || !contender.test_double);
         contenders.sort_by(|a, b| a.name.cmp(&b.name));
         leave_out_twins(&mut contenders);
         (contenders, wrong)

@@ -12,6 +12,7 @@ use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::log::{Outcome, Session};
 use transect_lab::harness::work::Work;
 use transect_lab::ranking::stopping;
+use transect_lab::rivals::contender::Contender;
 use transect_lab::spec::{CheckedBy, SessionSpec};
 use transect_testkit::{TempDir, trees};
 
@@ -35,8 +36,9 @@ fn outcomes(
     let temp = TempDir::new();
     create(&temp.join("tree"));
     let contenders = Path::new(env!("CARGO_MANIFEST_DIR")).join("contenders");
-    let (mut methods, wrong) = Method::all(Some(&contenders), true);
+    let (contenders, wrong) = Contender::load_all(&contenders, true);
     assert!(wrong.is_empty(), "{wrong:?}");
+    let (mut methods, _) = Method::all(&contenders);
     methods.retain(|method| {
         let WalkRunner::Contender(it) = &method.runner else { return false };
         it.name == contender && method.unavailable_reason.is_none() && wanted(&method.name)

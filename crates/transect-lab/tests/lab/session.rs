@@ -16,6 +16,7 @@ use transect_lab::harness::log::End;
 use transect_lab::harness::log::{Ended, Outcome, Sample, Session};
 use transect_lab::harness::protocol::RunLine;
 use transect_lab::ranking::stopping;
+use transect_lab::rivals::contender::Contender;
 use transect_lab::spec::SessionSpec;
 use transect_testkit::TempDir;
 
@@ -51,8 +52,9 @@ impl Lab {
         std::fs::write(temp.join("tree/a"), "1234").unwrap();
         std::fs::write(temp.join("tree/below/b"), "123").unwrap();
         contenders(&temp.join("contenders"), scripts);
-        let (mut methods, wrong) = Method::all(Some(&temp.join("contenders")), false);
+        let (all, wrong) = Contender::load_all(&temp.join("contenders"), false);
         assert!(wrong.is_empty(), "{wrong:?}");
+        let (mut methods, _) = Method::all(&all);
         methods.retain(|method| matches!(method.runner, WalkRunner::Contender(_)));
         let mut built = BTreeMap::new();
         for method in &methods {
@@ -349,10 +351,8 @@ fn failed_contender_build_reports_reason_and_leaves_nothing() {
     let text = std::fs::read_to_string(&toml).unwrap();
     let text = text.replace("['cp', 'walk.sh'", "['sh', '-c', 'echo wrong here >&2; exit 1'");
     std::fs::write(&toml, text).unwrap();
-    let (methods, _) = Method::all(Some(&temp.join("contenders")), false);
-    let method = methods.iter().find(|method| method.name == "a").unwrap();
-    let WalkRunner::Contender(contender) = &method.runner else { unreachable!() };
-    let told = contender.build(&temp.join("built")).unwrap_err();
+    let (all, _) = Contender::load_all(&temp.join("contenders"), false);
+    let told = all[0].build(&temp.join("built")).unwrap_err();
     assert!(told.contains("wrong here"), "{told}");
     // The folder is empty: no final and no temporary output.
     assert!(std::fs::remove_dir(temp.join("built")).is_ok());
@@ -363,7 +363,7 @@ fn invalid_manifest_reported_and_other_contenders_loaded() {
     let temp = TempDir::new();
     contenders(&temp.join("contenders"), &[("a", "true"), ("b", "true")]);
     std::fs::write(temp.join("contenders/a/contender.toml"), "name = 7").unwrap();
-    let (methods, wrong) = Method::all(Some(&temp.join("contenders")), false);
+    let (all, wrong) = Contender::load_all(&temp.join("contenders"), false);
     assert_eq!(wrong.len(), 1, "{wrong:?}");
-    assert!(methods.iter().any(|method| method.name == "b"));
+    assert!(all.iter().any(|contender| contender.name == "b"));
 }

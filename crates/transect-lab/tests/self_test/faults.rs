@@ -17,6 +17,7 @@ use transect_lab::harness::cache_state::State;
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::log::Session;
 use transect_lab::ranking::{Metric, Ranking, rank_by, stopping};
+use transect_lab::rivals::contender::Contender;
 use transect_lab::spec::SessionSpec;
 
 /// The planted faults: methods of the contender `test-double`, and what they do.
@@ -100,7 +101,7 @@ pub(crate) fn run(folder: &Path, state: State, files: usize) -> Tested {
 /// Returns the base, and the contenders that are needed.
 fn methods(contenders: &Path) -> Vec<Method> {
     let base = Method::variant(&Variant::new(ReaderKind::best(), Order::default()));
-    let (all, _) = Method::all(Some(contenders), true);
+    let (all, _) = Method::all(&Contender::load_all(contenders, true).0);
     let is_wanted = |method: &Method| {
         let name = method.name.as_str();
         let is_fault = FAULTS.iter().any(|(fault, _)| *fault == name);

@@ -1,7 +1,5 @@
 //! The methods that query attributes.
 
-use std::path::Path;
-
 use crate::experiments::method::{self, Origin, Runner, with_second_base};
 use crate::rivals::contender::{self, Contender};
 use crate::spec::attributes::Task;
@@ -13,7 +11,6 @@ pub const BASE: &str = "stat";
 /// The contender's method that only makes the calls.
 pub const FLOOR_STATX: &str = "floor-statx";
 
-/// A method that queries attributes.
 pub type Method = method::Method<AttributesRunner>;
 
 /// How a querying method runs.
@@ -39,12 +36,10 @@ impl Runner for AttributesRunner {
 pub enum Implementation {
     /// A method of this program, in a separate process.
     Engine(QueryMethod),
-    /// A method of a contender.
     Contender(Box<Contender>),
 }
 
 described_words! {
-    /// The methods of this program.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum QueryMethod {
         Stat = "stat" => "one statx per path; for a name, one per directory until it is found",
@@ -84,13 +79,11 @@ impl QueryMethod {
 }
 
 impl Method {
-    /// Returns all methods, including the contenders in a directory, and the errors of contenders that cannot
-    /// be read.
-    pub fn all(contenders: Option<&Path>) -> (Vec<Self>, Vec<String>) {
-        let (contenders, wrong) = contenders.map(Contender::load_all).unwrap_or_default();
+    /// Returns all methods, including those of contenders.
+    pub fn all(contenders: &[Contender]) -> Vec<Self> {
         let contenders = contenders.iter().filter(|it| it.task == contender::Task::Attributes);
         let engine = QueryMethod::ALL.iter().flat_map(|&query| Self::of_the_engine(query));
-        (engine.chain(contenders.flat_map(Self::of_a_contender)).collect(), wrong)
+        engine.chain(contenders.flat_map(Self::of_a_contender)).collect()
     }
 
     pub fn does(&self, task: Task) -> bool {
@@ -154,8 +147,9 @@ mod tests {
     fn every_task_has_base_and_other_methods() {
         let temp = TempDir::new();
         let folder = builtin::unpack(temp.path()).unwrap();
-        let (methods, wrong) = Method::all(Some(&folder));
+        let (contenders, wrong) = Contender::load_all(&folder, false);
         assert_eq!(wrong, [""; 0]);
+        let methods = Method::all(&contenders);
         for &task in Task::ALL {
             let doing = methods.iter().filter(|method| method.does(task));
             let names: Vec<&str> = doing.map(|method| method.name.as_str()).collect();
@@ -170,7 +164,7 @@ mod tests {
 
     #[test]
     fn scaling_tasks_have_cells_with_threads() {
-        let (methods, _) = Method::all(None);
+        let methods = Method::all(&[]);
         let names = |task| {
             let doing = methods.iter().filter(|method| method.does(task));
             doing.map(|method| method.name.clone()).collect::<Vec<_>>()

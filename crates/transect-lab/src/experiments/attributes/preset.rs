@@ -8,7 +8,6 @@ use serde::Deserialize;
 use crate::experiments::preset;
 use crate::spec::attributes::{Scale, Task};
 
-/// The rules of an attribute session.
 pub type Preset = preset::Preset<AttributesWork>;
 
 /// All presets; the first is the default.
@@ -53,13 +52,15 @@ mod tests {
     use super::super::method::{BASE, FLOOR_STATX, Method};
     use super::*;
     use crate::rivals::builtin;
+    use crate::rivals::contender::Contender;
     use transect_stats::verdict::can_decide;
     use transect_testkit::TempDir;
 
     #[test]
     fn rounds_of_presets_decide_among_cells_of_every_task() {
         let temp = TempDir::new();
-        let (methods, _) = Method::all(Some(&builtin::unpack(temp.path()).unwrap()));
+        let folder = builtin::unpack(temp.path()).unwrap();
+        let methods = Method::all(&Contender::load_all(&folder, false).0);
         let judged = |method: &&Method| ![BASE, FLOOR_STATX].contains(&method.name.as_str());
         for preset in PRESETS.iter() {
             for &task in Task::ALL {

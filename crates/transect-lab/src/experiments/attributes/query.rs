@@ -22,7 +22,6 @@ use crate::spec::attributes::Task;
 /// The number of includes in a compilation unit. A checked cache checks a listing once for each unit.
 const UNIT: usize = 100;
 
-/// The parameters of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
     pub task: Task,
@@ -246,7 +245,6 @@ fn listing(paths: &[PathBuf]) -> Result<Sums, String> {
     outcome.map(|outcome| outcome.sink.0).map_err(|error| error.to_string())
 }
 
-/// The sink of a listing.
 #[derive(Debug, Default)]
 struct Listed(Sums);
 
@@ -290,7 +288,7 @@ mod tests {
             let folder = temp.join(task.as_str());
             let scale = Scale { files: 60, search_dirs: 7, headers: 5 };
             let (questions, _) = make(task, &scale, &folder).unwrap();
-            let (methods, _) = super::super::Method::all(None);
+            let methods = super::super::Method::all(&[]);
             for method in methods.iter().filter(|method| method.does(task)) {
                 let super::super::Implementation::Engine(query_method) =
                     method.runner.implementation

@@ -1,7 +1,5 @@
 //! The methods that transform files.
 
-use std::path::Path;
-
 use transect_transform::pass::{self, IoMethod, PassOptions, Plan};
 use transect_transform::step::Cost;
 
@@ -14,13 +12,11 @@ use crate::rivals::contender::{Contender, Task};
 use crate::spec::transform::Kind;
 use crate::spec::{Cell, ENGINE, FLOOR};
 
-/// A method that transforms files.
 pub type Method = method::Method<TransformRunner>;
 
 /// How a transforming method runs.
 #[derive(Clone, Debug)]
 pub struct TransformRunner {
-    /// Whether it accepts a block size.
     pub takes_block: bool,
     /// Whether it supports the sequential-access hint.
     pub takes_hint: bool,
@@ -37,7 +33,6 @@ pub enum Implementation {
     Engine(IoMethod),
     /// A floor, in a separate process.
     Floor(Floor),
-    /// A method of a contender.
     Contender(Box<Contender>),
 }
 
@@ -76,24 +71,15 @@ const NOT_QUICK: &[IoMethod] =
     &[IoMethod::Streams, IoMethod::MappedRead, IoMethod::Direct, IoMethod::DirectUring];
 
 impl Method {
-    /// Returns all methods for a kind of transform, including the contenders in a directory, and the errors of
-    /// contenders that cannot be read. Test doubles are excluded unless `test_doubles` is set.
-    pub fn all(
-        kind: Kind,
-        contenders: Option<&Path>,
-        test_doubles: bool,
-    ) -> (Vec<Self>, Vec<String>) {
-        let (contenders, wrong) = contenders.map(Contender::load_all).unwrap_or_default();
-        let contenders = contenders
-            .iter()
-            .filter(|contender| contender.task == Task::Transform)
-            .filter(|contender| test_doubles || !contender.test_double);
-        let methods = IoMethod::ALL
+    /// Returns all methods for a kind of transform, including those of contenders.
+    pub fn all(kind: Kind, contenders: &[Contender]) -> Vec<Self> {
+        let contenders = contenders.iter().filter(|it| it.task == Task::Transform);
+        IoMethod::ALL
             .iter()
             .map(|&method| Self::of_the_engine(method, kind))
             .chain(contenders.flat_map(|contender| Self::of_a_contender(contender, kind)))
-            .chain(Floor::ALL.iter().map(|&floor| Self::of_a_floor(floor, kind)));
-        (methods.collect(), wrong)
+            .chain(Floor::ALL.iter().map(|&floor| Self::of_a_floor(floor, kind)))
+            .collect()
     }
 
     fn of_the_engine(method: IoMethod, kind: Kind) -> Self {
@@ -191,7 +177,7 @@ mod tests {
 
     #[test]
     fn methods_include_every_method_of_the_engine() {
-        let (methods, _) = Method::all(Kind::Copy, None, false);
+        let methods = Method::all(Kind::Copy, &[]);
         for &method in IoMethod::ALL {
             let name = method.as_str();
             assert!(
@@ -203,7 +189,7 @@ mod tests {
 
     #[test]
     fn unsuitable_method_has_unavailable_reason() {
-        let (methods, _) = Method::all(Kind::Zstd, None, false);
+        let methods = Method::all(Kind::Zstd, &[]);
         let why_not = |name: &str| {
             methods
                 .iter()
@@ -213,14 +199,14 @@ mod tests {
         assert_eq!(why_not("buffered"), None);
         assert!(why_not("kernel-copy").unwrap().contains("no step sees it"));
         assert_eq!(why_not("floor-step"), None);
-        let (copies, _) = Method::all(Kind::Copy, None, false);
+        let copies = Method::all(Kind::Copy, &[]);
         let step = copies.iter().find(|method| method.name == "floor-step").unwrap();
         assert_eq!(step.unavailable_reason.as_deref(), Some("a copy has no step"));
     }
 
     #[test]
     fn cells_include_base_twice_and_one_for_each_block() {
-        let (methods, _) = Method::all(Kind::Copy, None, false);
+        let methods = Method::all(Kind::Copy, &[]);
         let chosen: Vec<&Method> = methods
             .iter()
             .filter(|method| ["buffered", "kernel-copy", "floor-read"].contains(&&*method.name))

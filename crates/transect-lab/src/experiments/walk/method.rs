@@ -16,7 +16,6 @@ use crate::rivals::external::External;
 use crate::rivals::peer::{PEERS, Peer};
 use crate::spec::{Cell, CheckedBy, ENGINE, FLOOR};
 
-/// A method that walks a tree.
 pub type Method = method::Method<WalkRunner>;
 
 /// How a walking method runs.
@@ -26,7 +25,6 @@ pub enum WalkRunner {
     Engine(Variant),
     /// A floor of this program, in a separate process.
     Floor(Floor),
-    /// A method of a contender.
     Contender(Box<Contender>),
     /// An unmodified third-party program.
     Peer(&'static Peer),
@@ -55,11 +53,8 @@ impl Runner for WalkRunner {
 }
 
 impl Method {
-    /// Returns all methods, including the contenders in a directory, and the errors of contenders that cannot
-    /// be read. Test doubles are excluded unless `test_doubles` is set.
-    ///
-    /// The caller must trust the directory: commands in a contender's description are executed.
-    pub fn all(contenders: Option<&Path>, test_doubles: bool) -> (Vec<Self>, Vec<String>) {
+    /// Returns all methods, including those of contenders, and messages about methods with the name of another.
+    pub fn all(contenders: &[Contender]) -> (Vec<Self>, Vec<String>) {
         let mut methods: Vec<Self> = ReaderKind::DIRECTORIES
             .iter()
             .flat_map(|&reader| Order::ALL.iter().map(move |&order| Variant::new(reader, order)))
@@ -74,10 +69,7 @@ impl Method {
             quick: floor != Floor::ThirtyTwoThreads,
             ..Self::own(floor.as_str(), floor.about(), WalkRunner::Floor(floor))
         }));
-        let (contenders, mut wrong) = contenders.map(Contender::load_all).unwrap_or_default();
-        let walk = |contender: &&Contender| contender.task == Task::Enumerate;
-        let wanted = |contender: &&Contender| test_doubles || !contender.test_double;
-        for contender in contenders.iter().filter(walk).filter(wanted) {
+        for contender in contenders.iter().filter(|it| it.task == Task::Enumerate) {
             let of_contender = contender.methods.iter().filter(|method| {
                 // Where this program has the floors, the contender that has them elsewhere does not exist.
                 contender.is_of_this_system() || Floor::find(&method.name).is_none()
@@ -93,7 +85,7 @@ impl Method {
             unavailable_reason: peer.unavailable_reason(),
             ..Self::own(&*peer.name, &*peer.about, WalkRunner::Peer(peer))
         }));
-        let mut seen = std::collections::HashSet::new();
+        let (mut seen, mut wrong) = (std::collections::HashSet::new(), Vec::new());
         methods.retain(|method| {
             let new = seen.insert(method.name.clone());
             if !new {
@@ -146,7 +138,7 @@ mod tests {
 
     #[test]
     fn methods_include_every_reader_in_every_order() {
-        let (methods, wrong) = Method::all(None, false);
+        let (methods, wrong) = Method::all(&[]);
         assert!(wrong.is_empty(), "{wrong:?}");
         let engine = methods.iter().filter(|m| matches!(m.runner, WalkRunner::Engine(..))).count();
         assert_eq!(engine, ReaderKind::DIRECTORIES.len() * Order::ALL.len() + Keep::ALL.len());
