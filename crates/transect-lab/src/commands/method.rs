@@ -15,7 +15,6 @@ use crate::args::{LabAttributesMethodArgs, LabMethodArgs, LabPassArgs};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::{output, stream};
 
-/// Walks a tree.
 pub(crate) fn walk(args: &LabMethodArgs) -> Result<ExitStatus, CliError> {
     if let Some(floor) = Floor::find(&args.name) {
         return run_floor(floor, args);
@@ -59,7 +58,6 @@ fn walk_once(
     Ok(line)
 }
 
-/// Transforms a file.
 pub(crate) fn transform(args: &LabPassArgs) -> Result<ExitStatus, CliError> {
     let rules = Rules { kind: args.kind, sync: args.sync };
     let line = transform::run(&args.name, rules, &args.input, &args.output);
@@ -67,7 +65,6 @@ pub(crate) fn transform(args: &LabPassArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Complete)
 }
 
-/// Queries attributes.
 pub(crate) fn query(args: &LabAttributesMethodArgs) -> Result<ExitStatus, CliError> {
     let LabAttributesMethodArgs { method, questions, task, threads, socket } = args;
     let query =

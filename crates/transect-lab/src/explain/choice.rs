@@ -15,7 +15,6 @@ use transect_program::profile::{load, method};
 use transect_stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use transect_stats::{Ratios, Verdict, judge, judge_all};
 
-/// The method for the planner.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MethodChoice {
     /// The load of the transform, as the planner classifies it.

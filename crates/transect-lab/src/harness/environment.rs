@@ -63,7 +63,6 @@ pub struct Device {
     pub discards: bool,
 }
 
-/// The file system of a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSystem {
     /// Its kind, such as `ext4`, if the system reports it.
@@ -100,7 +99,6 @@ fn cheapest_call() -> Option<u64> {
 }
 
 impl FileSystem {
-    /// Returns the file system of `root`.
     #[cfg(target_os = "linux")]
     pub fn of(root: &Path) -> Self {
         let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());

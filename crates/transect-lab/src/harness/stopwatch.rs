@@ -11,7 +11,6 @@ pub struct Stopwatch {
     start: Instant,
 }
 
-/// The times of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunTime {
     /// Time by the clock.

@@ -13,7 +13,6 @@
 use serde::{Deserialize, Serialize};
 
 transect_sys::words! {
-    /// The time that was measured.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum TimeKind {

@@ -80,7 +80,6 @@ impl Asked {
     }
 }
 
-/// The scale of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scale {
     /// Number of files to query, or of includes.

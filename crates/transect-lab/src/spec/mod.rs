@@ -82,7 +82,6 @@ pub struct SessionSpec {
     /// threads are measured against it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold_floor: Option<String>,
-    /// The rules of a session of transforms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transform: Option<Rules>,
 }

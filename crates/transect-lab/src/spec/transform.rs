@@ -36,7 +36,6 @@ pub struct Rules {
 }
 
 described_words! {
-    /// A kind of transform.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Kind {

@@ -9,7 +9,6 @@ use crate::experiments::walk::sample_tree::SampleTree;
 use crate::harness::cache_state::State;
 use crate::harness::experiment::Launcher;
 
-/// A request to tune a file system.
 #[derive(Debug)]
 pub struct TuneRequest<'a> {
     /// A path on the file system.

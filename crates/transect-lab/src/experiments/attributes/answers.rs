@@ -9,7 +9,6 @@ use crate::harness::stopwatch::RunTime;
 /// The attributes that all methods query.
 pub(super) const WANT: FieldMask = FieldMask::MTIME.union(FieldMask::SIZE);
 
-/// Sums over all answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sums {
     pub(super) found: u64,
@@ -52,7 +51,6 @@ impl Sums {
     }
 }
 
-/// The result of a run.
 pub(super) struct Run {
     pub(super) sums: Sums,
     pub(super) time: RunTime,

@@ -21,7 +21,6 @@ use crate::spec::Dataset;
 use crate::spec::attributes::{Asked, Scale, Task};
 use transect_program::sibling;
 
-/// Runs methods that query attributes.
 #[derive(Debug)]
 pub struct AttributesExperiment<'m> {
     methods: &'m [Method],

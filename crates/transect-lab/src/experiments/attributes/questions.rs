@@ -11,7 +11,6 @@ use crate::spec::attributes::Source;
 /// Terminates a path in the file; paths cannot contain it.
 const END: u8 = 0;
 
-/// The questions of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Questions {
     /// The paths to query, or the names to search for.
@@ -38,7 +37,6 @@ impl Questions {
         std::fs::write(file, bytes)
     }
 
-    /// Reads them from a file.
     pub fn read(file: &Path) -> io::Result<Self> {
         let bytes = std::fs::read(file)?;
         let mut questions = Self::default();

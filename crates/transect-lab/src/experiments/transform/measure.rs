@@ -34,7 +34,6 @@ const SETTLING: Duration = Duration::from_millis(500);
 /// The amount of unfinished writes that counts as none, in bytes: other processes write, too.
 const NOISE: u64 = 1 << 20;
 
-/// Runs methods that transform files.
 #[derive(Debug)]
 pub struct TransformExperiment<'m> {
     methods: &'m [Method],

@@ -7,7 +7,6 @@ use serde::Deserialize;
 use super::method::{Implementation, Method};
 use crate::experiments::preset;
 
-/// The rules of a transform session.
 pub type Preset = preset::Preset<TransformWork>;
 
 /// The preset with the methods and blocks of the article.
@@ -17,7 +16,6 @@ pub const CLASSIC: &str = "classic";
 pub static PRESETS: LazyLock<Vec<Preset>> =
     LazyLock::new(|| Preset::parse(include_str!("presets.toml")));
 
-/// What a preset transforms.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransformWork {

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 
 use transect_sys::private_dir::PrivateTempDir;
 
-/// The copies of a session.
 #[derive(Debug, Default)]
 pub(super) struct Copies {
     folder: Option<PrivateTempDir>,

@@ -185,7 +185,6 @@ mod windows {
         }
     }
 
-    /// One thread.
     struct Walker<'p, const CHECK: bool> {
         work: Work,
         digest: TreeDigest,

@@ -13,7 +13,6 @@ use crate::harness::protocol::Held;
 const LARGE: u64 = 4096;
 
 described_words! {
-    /// The records that a walk keeps.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum Keep {
         Names = "names" => "keeps the names of all files",
@@ -34,7 +33,6 @@ impl Keep {
     }
 }
 
-/// The record of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Record {
     name: OsString,

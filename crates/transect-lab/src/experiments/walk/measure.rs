@@ -29,7 +29,6 @@ use crate::spec::{Dataset, SessionSpec};
 /// The maximum size of the tree in which calls are counted, in entries, if a tree has subtrees of that size.
 const MOST_COUNTED: u64 = 8000;
 
-/// Runs methods that walk.
 #[derive(Debug)]
 pub struct WalkExperiment<'m> {
     methods: &'m [Method],

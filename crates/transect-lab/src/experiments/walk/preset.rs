@@ -13,7 +13,6 @@ use crate::experiments::walk::method::{Method, WalkRunner};
 use crate::experiments::walk::variant::Variant;
 use crate::rivals::external::External;
 
-/// The rules of a walk session.
 pub type Preset = preset::Preset<WalkWork>;
 
 /// All presets; the first is the default.

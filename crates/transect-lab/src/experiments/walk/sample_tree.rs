@@ -42,7 +42,6 @@ pub fn sample_tree(path: &Path, most: u64) -> SampleTree {
     }
 }
 
-/// Returns the directories in a directory.
 #[expect(clippy::disallowed_methods, reason = "one directory, to choose what is measured")]
 fn directories(path: &Path) -> impl Iterator<Item = PathBuf> {
     let entries = std::fs::read_dir(path).into_iter().flatten().flatten();

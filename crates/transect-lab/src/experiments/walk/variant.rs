@@ -33,9 +33,7 @@ pub struct Variant {
     pub order: Order,
     /// Maximum number of threads.
     pub threads: Option<usize>,
-    /// The records that it keeps.
     pub keep: Option<Keep>,
-    /// The other settings.
     pub settings: WalkSettings,
 }
 
