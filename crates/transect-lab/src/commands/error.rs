@@ -24,6 +24,14 @@ pub(super) fn own_program() -> Result<PathBuf, CliError> {
     })
 }
 
+/// Returns what identifies the file system of a path, for its profile.
+pub(super) fn identity_of(path: &Path) -> Result<String, CliError> {
+    transect_sys::host::file_system_identity(path).ok_or_else(|| {
+        let path = path.display();
+        CliError::Failed(format!("the file system of '{path}' has no identifier"))
+    })
+}
+
 /// Returns a function that adds an operation and a path to an error.
 pub(super) fn cannot<'p>(
     operation: &'p str,

@@ -6,9 +6,10 @@ use transect_lab::explain::{Explanation, apply, decisions, explain};
 use transect_lab::harness::environment::{Environment, FileSystem};
 use transect_lab::harness::log::{Session, SessionData};
 use transect_lab::report::explanation::{self, ExplanationReport};
+use transect_lab::tune::stored;
 use transect_program::profile::{Profile, ProfileStore};
 
-use super::error::lab;
+use super::error::{identity_of, lab};
 use crate::args::LabExplainArgs;
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::output;
@@ -20,10 +21,10 @@ pub(crate) fn run(args: &LabExplainArgs) -> Result<ExitStatus, CliError> {
         let why = "only sessions of transforms are explained; `transect lab tune` is for walks";
         CliError::Failed(format!("'{file}' is a session of {about}: {why}"))
     })?;
-    let stored = if args.save { store(&data, &explained)? } else { None };
+    let file = if args.save { store(&data, &explained)? } else { None };
     let mut text = output::buffer();
     if args.json {
-        let (schema, stored) = (explanation::SCHEMA, stored.as_deref());
+        let (schema, stored) = (explanation::SCHEMA, file.as_deref());
         let report = ExplanationReport { schema, explained: &explained, stored };
         output::write_json(&mut text, &report)?;
         output::print(text)?;
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &LabExplainArgs) -> Result<ExitStatus, CliError> {
         explained.iter().try_for_each(|it| explanation::write(&mut text, it))?;
         if args.save {
             let nothing = "nothing was decided, and nothing is stored";
-            explanation::write_stored(&mut text, stored.as_deref(), nothing)?;
+            explanation::write_stored(&mut text, file.as_deref(), nothing)?;
         }
         output::print_wrapped(text)?;
     }
@@ -52,12 +53,8 @@ fn store(data: &SessionData, explained: &[Explanation]) -> Result<Option<PathBuf
         return Err(CliError::Failed(why.to_owned()));
     }
     let root = spec.datasets.first().map_or(Path::new("."), |dataset| &dataset.root);
-    let identity = transect_sys::host::file_system_identity(root).ok_or_else(|| {
-        let root = root.display();
-        CliError::Failed(format!("the file system of '{root}' has no identifier"))
-    })?;
-    let new =
-        || Profile::new(identity, FileSystem::of(root).stored(), root.to_owned(), now.stored());
+    let (identity, file_system) = (identity_of(root)?, stored(&FileSystem::of(root)));
+    let new = || Profile::new(identity, file_system, root.to_owned(), stored(&now));
     let mut profile = Profile::of_path(root).unwrap_or_else(new);
     apply(decisions, &mut profile);
     Ok(Some(ProfileStore::of_user()?.store(&profile)?))

@@ -11,13 +11,13 @@ use transect_lab::harness::environment::{Environment, FileSystem};
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::possible_states::{DropScope, PossibleStates};
 use transect_lab::report::explanation::write_stored;
-use transect_lab::tune::{TuneProgress, TuneRequest, TuneResult, tune};
+use transect_lab::tune::{TuneProgress, TuneRequest, TuneResult, stored, tune};
 use transect_program::profile::{Profile, ProfileStore, write_evidence};
 use transect_sys::private_dir::PrivateTempDir;
 use transect_text::settings;
 use transect_text::style::BOLD;
 
-use super::error::{cannot, lab, own_program};
+use super::error::{cannot, identity_of, lab, own_program};
 use super::request;
 use crate::args::LabTuneArgs;
 use transect_program::exit::{CliError, ExitStatus};
@@ -29,10 +29,7 @@ use transect_text::units::{count, duration};
 
 pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
     let path = args.path.canonicalize().map_err(cannot("access", &args.path))?;
-    let identity = transect_sys::host::file_system_identity(&path).ok_or_else(|| {
-        let path = args.path.display();
-        CliError::Failed(format!("the file system of '{path}' has no identifier"))
-    })?;
+    let identity = identity_of(&path)?;
     if args.forget {
         return forget(&identity);
     }
@@ -55,8 +52,8 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
     };
     let Some(tuned) = measure(&request)? else { return Ok(ExitStatus::Interrupted) };
     let TuneResult { sample_tree, settings, evidence, noisy, busy } = tuned;
-    let file_system = FileSystem::of(&path).stored();
-    let environment = Environment::of_this_command().stored();
+    let file_system = stored(&FileSystem::of(&path));
+    let environment = stored(&Environment::of_this_command());
     let profile = Profile {
         entries: sample_tree.entries,
         states,
@@ -67,12 +64,12 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
         ..Profile::new(identity, file_system, sample_tree.root, environment)
     };
     // On a busy machine, keep an earlier profile.
-    let stored = if args.dry_run || noisy || busy {
+    let file = if args.dry_run || noisy || busy {
         None
     } else {
         Some(ProfileStore::of_user()?.store(&profile)?)
     };
-    show(args, &profile, stored.as_deref(), busy)?;
+    show(args, &profile, file.as_deref(), busy)?;
     if busy {
         output::hint(
             "the machine was too busy to compare wall times; nothing is stored, try again",

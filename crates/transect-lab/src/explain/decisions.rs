@@ -67,8 +67,8 @@ fn setting(
     let Chosen::Preferred { method, block, .. } = *chosen else { return None };
     let evidence = |it: &&Explanation| match it.choice.chosen {
         Chosen::Preferred { evidence, .. } => Some(TransformEvidence {
-            ratios: stored::ratios(evidence.ratios),
-            confirmed: stored::ratios(evidence.confirmed),
+            ratios: stored(&evidence.ratios),
+            confirmed: stored(&evidence.confirmed),
         }),
         Chosen::Default | Chosen::Undecided { .. } => None,
     };
@@ -83,7 +83,7 @@ fn setting(
         bytes: agreed.iter().map(|it| spec.datasets[it.dataset].expected.bytes).collect(),
         by_default,
         evidence: agreed.iter().filter_map(evidence).collect(),
-        environment: spec.environment.stored(),
+        environment: stored(&spec.environment),
     })
 }
 

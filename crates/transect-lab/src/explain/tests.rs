@@ -194,8 +194,8 @@ fn decisions_applied_replace_earlier_decision() {
     assert_eq!((setting.bytes.as_slice(), setting.evidence.len()), (&[64 * MIB][..], 1));
     assert_eq!(setting.by_default, IoMethod::KernelCopy);
 
-    let file_system = FileSystem::default().stored();
-    let environment = Environment::capture(Vec::new()).stored();
+    let file_system = crate::tune::stored(&FileSystem::default());
+    let environment = crate::tune::stored(&Environment::capture(Vec::new()));
     let mut profile = Profile::new("x".to_owned(), file_system, "here".into(), environment);
     assert!(!profile.has_walks());
     apply(faster.clone(), &mut profile);

@@ -14,7 +14,7 @@ mod candidates;
 mod request;
 mod session;
 mod sizing;
-pub(crate) mod stored;
+mod stored;
 mod winners;
 
 use transect::Cancel;
@@ -28,6 +28,7 @@ use candidates::{Candidate, candidates};
 pub use request::{TuneProgress, TuneRequest};
 use session::TuneSession;
 use sizing::{sample_tree_in_time, walks_of_a_round};
+pub use stored::stored;
 use winners::pick_winners;
 
 #[derive(Clone, Debug, PartialEq)]
