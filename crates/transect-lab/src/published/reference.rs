@@ -100,11 +100,3 @@ pub struct ReferenceRow {
     /// Caveats; may be empty.
     pub note: String,
 }
-
-impl ReferenceRow {
-    /// Returns the representative number of the row, in nanoseconds.
-    #[must_use]
-    pub fn value_ns(&self) -> f64 {
-        self.published.value_ns()
-    }
-}

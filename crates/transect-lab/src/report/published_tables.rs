@@ -49,8 +49,8 @@ const COLUMNS: [Column; 7] = [
     ("method", false, None, |row| Value::Name(row.method.to_owned())),
     ("state", false, None, |row| Value::Text(row.state.as_str().to_owned())),
     ("what", false, None, |row| Value::Name(row.quantity.as_str().to_owned())),
-    ("time", true, Some(Form::Terminal), |row| Value::Time(row.value_ns())),
-    ("ms", true, Some(Form::Markdown), |row| Value::Time(row.value_ns())),
+    ("time", true, Some(Form::Terminal), |row| Value::Time(row.published.value_ns())),
+    ("ms", true, Some(Form::Markdown), |row| Value::Time(row.published.value_ns())),
     ("× the slowest", true, None, |row| {
         Value::known(row.speedup, |times| Value::Text(format!("{times:.1}")))
     }),

@@ -27,7 +27,7 @@ fn of_kind(source: &str, method: &str, corpus: &str, kind: TimeKind) -> f64 {
     let mut found = of(source).filter(|row| {
         row.method == method && row.corpus.starts_with(corpus) && row.quantity == kind
     });
-    let value = found.next().unwrap_or_else(|| panic!("{source} {method}")).value_ns();
+    let value = found.next().unwrap_or_else(|| panic!("{source} {method}")).published.value_ns();
     assert!(found.next().is_none(), "{source} {method} {corpus} is not one row");
     value
 }
@@ -51,7 +51,7 @@ fn rows_are_unique_and_plausible() {
     for row in rows() {
         let key = (&row.source, &row.method, &row.corpus, row.state, row.quantity);
         assert!(met.insert(key), "{key:?} is there twice");
-        assert!(row.value_ns() > 1e5 && row.value_ns() < 1e12, "{row:?}");
+        assert!(row.published.value_ns() > 1e5 && row.published.value_ns() < 1e12, "{row:?}");
         assert!(!row.contract.is_empty());
         for key in &row.contract {
             let number = key.strip_prefix(['A', 'P']).unwrap();
@@ -71,7 +71,7 @@ fn s0_speedups_follow_from_its_seconds() {
         for corpus in S0_CORPORA {
             let column: Vec<_> =
                 of("S0").filter(|row| row.state == state && row.corpus == corpus).collect();
-            let times: Vec<f64> = column.iter().map(|row| row.value_ns()).collect();
+            let times: Vec<f64> = column.iter().map(|row| row.published.value_ns()).collect();
             let slowest = times.iter().copied().fold(0.0, f64::max);
             for (row, time) in column.iter().zip(times) {
                 let factor = rounded(slowest / time);
@@ -89,7 +89,9 @@ fn s0_base_is_get_file_attributes_ex_in_five_columns() {
         let column: Vec<_> =
             of("S0").filter(|row| row.state == state && row.corpus == corpus).collect();
         let base = column.iter().find(|row| row.method == "GetFileAttributesEx").unwrap();
-        column.iter().all(|row| Some(rounded(base.value_ns() / row.value_ns())) == row.speedup)
+        column.iter().all(|row| {
+            Some(rounded(base.published.value_ns() / row.published.value_ns())) == row.speedup
+        })
     };
     for corpus in S0_CORPORA {
         assert!(agrees(StatedCacheState::Cold, corpus), "cold {corpus}");
@@ -109,7 +111,12 @@ fn s0_columns_for_1000_and_2000_files_show_the_same_work() {
         for row in of("S0").filter(|row| row.state == state && row.corpus == S0_CORPORA[0]) {
             let time = |corpus: &str| {
                 let same = |it: &&ReferenceRow| it.method == row.method && it.state == state;
-                of("S0").filter(same).find(|it| it.corpus == corpus).expect("a time").value_ns()
+                of("S0")
+                    .filter(same)
+                    .find(|it| it.corpus == corpus)
+                    .expect("a time")
+                    .published
+                    .value_ns()
             };
             let [thousand, two_thousand, five_thousand] = S0_CORPORA.map(time);
             let grown = two_thousand / thousand;
@@ -130,7 +137,8 @@ fn s0_best_method_differs_from_its_text() {
     let best = |corpus: &str| {
         let cold =
             of("S0").filter(|row| row.state == StatedCacheState::Cold && row.corpus == corpus);
-        let best = cold.min_by(|a, b| a.value_ns().total_cmp(&b.value_ns())).unwrap();
+        let best =
+            cold.min_by(|a, b| a.published.value_ns().total_cmp(&b.published.value_ns())).unwrap();
         (best.method.as_str(), best.speedup.unwrap())
     };
     assert_eq!(best(S0_CORPORA[0]), ("Large Fetch (Standard)", 204.8));
@@ -151,7 +159,7 @@ fn s1_closing_table_is_the_minimum_of_each_language() {
             let least = of("S1")
                 .filter(|row| row.method.starts_with(language))
                 .filter(|row| row.corpus.starts_with(corpus))
-                .map(ReferenceRow::value_ns)
+                .map(|row| row.published.value_ns())
                 .fold(f64::INFINITY, f64::min);
             assert_eq!(least, milliseconds * MILLISECOND, "{language} {corpus}");
         }
@@ -163,7 +171,7 @@ fn s1_cost_of_abstraction_matches_article() {
     let least = |language: &str| {
         of("S1")
             .filter(|row| row.method.starts_with(language) && row.corpus.starts_with("D3"))
-            .map(ReferenceRow::value_ns)
+            .map(|row| row.published.value_ns())
             .fold(f64::INFINITY, f64::min)
     };
     let times = |language: &str| least(language) / least("WinAPI");
@@ -201,7 +209,8 @@ fn s3_mapping_is_flat_and_iostreams_get_slower() {
         assert!(ratio(crt) < 0.85);
     }
     let rows = of("S3").filter(|row| matches!(row.published, PublishedValue::Median { .. }));
-    let first = rows.min_by(|a, b| a.value_ns().total_cmp(&b.value_ns())).unwrap();
+    let first =
+        rows.min_by(|a, b| a.published.value_ns().total_cmp(&b.published.value_ns())).unwrap();
     assert_eq!(first.method, "CRT 2 MB", "not mapping: on the SSD large blocks win");
     assert_eq!(value("S3", "mapped 1 KB", "D7: 2048 MB, SSD"), 6.45 * SECOND);
 }
@@ -322,7 +331,7 @@ fn error(find: &str, put: &str) -> String {
 fn article_has_a_row_for_each_printed_time() {
     let rows = read("S9", TABLE).unwrap();
     let row = |row: &ReferenceRow| {
-        (row.method.clone(), row.corpus.clone(), row.value_ns(), row.note.clone())
+        (row.method.clone(), row.corpus.clone(), row.published.value_ns(), row.note.clone())
     };
     let [table, column] = ["of the table", "of the column"].map(str::to_owned);
     let expected = [
