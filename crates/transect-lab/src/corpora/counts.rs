@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::corpus::Corpus;
-
 /// Entry counts and total length of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TreeCounts {
@@ -15,13 +13,6 @@ pub struct TreeCounts {
     pub others: u64,
     /// The sum of the lengths of the files, in bytes.
     pub bytes: u64,
-}
-
-impl TreeCounts {
-    pub(super) fn of(corpus: &Corpus) -> Self {
-        let Corpus { files, directories, bytes, .. } = *corpus;
-        Self { files, directories, others: 0, bytes }
-    }
 }
 
 impl fmt::Display for TreeCounts {
@@ -73,8 +64,7 @@ impl fmt::Display for FreeSpace {
         match (self.bytes, self.inodes) {
             (Some(bytes), Some(inodes)) => write!(f, "{bytes} bytes and {inodes} inodes are free"),
             (Some(bytes), None) => write!(f, "{bytes} bytes are free"),
-            (None, Some(inodes)) => write!(f, "{inodes} inodes are free"),
-            (None, None) => write!(f, "it is not known what is free"),
+            (None, _) => write!(f, "it is not known what is free"),
         }
     }
 }

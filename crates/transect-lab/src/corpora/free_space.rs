@@ -22,7 +22,7 @@ impl Corpus {
     pub fn space_needed(&self) -> SpaceNeeded {
         let inodes = self.files + self.directories + 1;
         let texts = match self.content {
-            Content::Text => self.plan().map(|step| blocks_of(&step)).sum(),
+            Content::Text => self.plan().map(blocks_of).sum(),
             // Windows makes files sparse only on request, which the standard library does not make.
             Content::Sparse if cfg!(windows) => self.bytes + self.files * BLOCK,
             Content::Sparse => 0,
@@ -34,7 +34,7 @@ impl Corpus {
     }
 }
 
-fn blocks_of(step: &Step) -> u64 {
+fn blocks_of(step: Step) -> u64 {
     match step {
         Step::File { length, .. } => length.next_multiple_of(BLOCK),
         Step::Directory { .. } => 0,

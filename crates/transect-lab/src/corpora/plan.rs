@@ -9,7 +9,6 @@ use super::random::{LENGTHS, Random, SHARES};
 /// Largest depth of a corpus, in levels below the root.
 pub const MAX_DEPTH: u32 = 14;
 
-/// One entry to create.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A directory; the files that follow are in it. Files before the first directory are in the root.
@@ -54,18 +53,14 @@ struct Directory {
 impl Corpus {
     /// Returns the steps that create the corpus. Nothing is written.
     pub fn plan(&self) -> Plan {
-        Plan::new(self)
+        let mut random = Random::new(self.seed * 7919 + 12_345);
+        let mut directories = draw_directories(&mut random, self.directories as usize);
+        spread_files(&mut random, &mut directories, self.files);
+        Plan { random, content: self.content, directories, here: 0, delivered: 0 }
     }
 }
 
 impl Plan {
-    fn new(definition: &Corpus) -> Self {
-        let mut random = Random::new(definition.seed * 7919 + 12_345);
-        let mut directories = draw_directories(&mut random, definition.directories as usize);
-        spread_files(&mut random, &mut directories, definition.files);
-        Self { random, content: definition.content, directories, here: 0, delivered: 0 }
-    }
-
     fn path(&self, mut at: usize) -> PathBuf {
         let mut names = Vec::new();
         while at != 0 {
