@@ -53,7 +53,7 @@ fn peers(test: &str) -> Vec<&'static Peer> {
 /// Runs a peer to its end and returns the counts it reports.
 fn reported_counts(peer: &Peer, root: &Path) -> ReportedCounts {
     let mut child = peer.command(root).unwrap().stdout(Stdio::piped()).spawn().unwrap();
-    let claimed = peer.parse(child.stdout.take().unwrap());
+    let claimed = peer.output_format.parse(child.stdout.take().unwrap());
     assert!(child.wait().unwrap().success(), "{}", peer.name);
     claimed.unwrap_or_else(|reason| panic!("{}: {reason}", peer.name))
 }

@@ -1,7 +1,6 @@
 //! The peers: their programs, their command lines, and how their counts are defined.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
@@ -102,14 +101,6 @@ impl Peer {
         command
     }
 
-    /// Parses its output, reading to the end.
-    ///
-    /// # Errors
-    /// The output does not have the expected format.
-    pub fn parse(&self, output: impl Read) -> Result<ReportedCounts, String> {
-        self.output_format.parse(output)
-    }
-
     /// Runs its `command` for at most `limit`, and compares the counts that it reports with the inventory of the tree.
     ///
     /// # Errors
@@ -120,7 +111,8 @@ impl Peer {
         inventory: &Inventory,
         limit: Duration,
     ) -> Result<(Usage, Result<(), String>), Failure> {
-        let (claimed, usage) = launch::listen(command, limit, |output| self.parse(output))?;
+        let (claimed, usage) =
+            launch::listen(command, limit, |output| self.output_format.parse(output))?;
         let claimed = claimed.map_err(|line| Failure::ProtocolError { line })?;
         Ok((usage, self.check_counts(claimed, inventory)))
     }
