@@ -48,15 +48,16 @@ impl Request for LabRunArgs {
         let (mut methods, wrong) = Method::all(&contenders(&self.session.all)?.0);
         wrong.iter().for_each(output::error);
         add_commands(self, resumed, &mut methods)?;
-        match resumed {
-            Some(spec) => {
-                let variants = spec.cells.iter().filter_map(|cell| cell.method.parse().ok());
-                add(variants, &mut methods);
-            }
+        let variants: Vec<Variant> = match resumed {
+            Some(spec) => spec.cells.iter().filter_map(|cell| cell.method.parse().ok()).collect(),
             None => {
-                let named =
-                    self.session.methods.iter().filter_map(|name| name.parse::<Variant>().ok());
-                add(self.preset.variants().chain(named), &mut methods);
+                let named = self.session.methods.iter().filter_map(|name| name.parse().ok());
+                self.preset.variants().chain(named).collect()
+            }
+        };
+        for variant in variants {
+            if !methods.iter().any(|method| method.name == variant.to_string()) {
+                methods.push(Method::variant(&variant));
             }
         }
         Ok(methods)
@@ -65,11 +66,8 @@ impl Request for LabRunArgs {
     fn write_plan(&self, out: &mut dyn Write, methods: &[Method]) -> Result<(), CliError> {
         let cache_states = cache_states(self)?.states.len();
         let cells = chosen_cells(self, methods)?;
-        let corpora = corpora_of(self);
+        let corpora = corpora_of(self)?;
         let datasets = self.path.len() + corpora.len();
-        if datasets == 0 {
-            return Err(nothing_to_walk());
-        }
         let rounds = rounds(&self.session, self.preset.rounds);
         write_cells(out, &cells, (datasets, WORDS.dataset), cache_states, rounds)?;
         for name in &corpora {
@@ -193,15 +191,17 @@ fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<Vec<Cell>, CliE
 }
 
 /// Returns the corpora to walk: the named ones, or those of the preset if the user names no tree.
-fn corpora_of(args: &LabRunArgs) -> Vec<String> {
-    if args.path.is_empty() && args.corpus.is_empty() {
-        return args.preset.work.corpora.clone();
+///
+/// # Errors
+/// There is no tree to walk.
+fn corpora_of(args: &LabRunArgs) -> Result<Vec<String>, CliError> {
+    let has_trees = !(args.path.is_empty() && args.corpus.is_empty());
+    let corpora = if has_trees { &args.corpus } else { &args.preset.work.corpora };
+    if !has_trees && corpora.is_empty() {
+        let why = "nothing to walk; use --path DIR or --corpus NAME";
+        return Err(CliError::Failed(why.to_owned()));
     }
-    args.corpus.clone()
-}
-
-fn nothing_to_walk() -> CliError {
-    CliError::Failed("nothing to walk; use --path DIR or --corpus NAME".to_owned())
+    Ok(corpora.clone())
 }
 
 fn cache_states(args: &LabRunArgs) -> Result<PossibleStates, CliError> {
@@ -217,7 +217,7 @@ fn datasets(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Dataset>>, 
         }
         datasets.push(look(path.display().to_string(), root));
     }
-    let corpora = corpora_of(args);
+    let corpora = corpora_of(args)?;
     let folder = match &args.corpora {
         Some(folder) => folder.clone(),
         None if corpora.is_empty() => PathBuf::new(),
@@ -229,9 +229,6 @@ fn datasets(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Dataset>>, 
         // Contenders run in directories of their own.
         let root = root.canonicalize().map_err(cannot("access", &root))?;
         datasets.push(look(name, root));
-    }
-    if datasets.is_empty() {
-        return Err(nothing_to_walk());
     }
     Ok(Some(datasets))
 }
@@ -245,12 +242,4 @@ fn look(name: String, root: PathBuf) -> Dataset {
         ));
     }
     dataset
-}
-
-fn add(variants: impl Iterator<Item = Variant>, methods: &mut Vec<Method>) {
-    for variant in variants {
-        if !methods.iter().any(|method| method.name == variant.to_string()) {
-            methods.push(Method::variant(&variant));
-        }
-    }
 }

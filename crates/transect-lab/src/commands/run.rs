@@ -64,7 +64,9 @@ pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
     drop(scratch);
     report::show(session.data(), false)?;
     if R::HAS_PAGE {
-        write_page(&session)?;
+        let page = session.file().with_extension("html");
+        report::write_page(session.data(), &page)?;
+        output::hint(&format!("the page is '{}'", page.display()));
     }
     Ok(if cancel.is_cancelled() { ExitStatus::Interrupted } else { ExitStatus::Complete })
 }
@@ -119,14 +121,6 @@ fn make(
         status.show(|| format!("creating an input of {}", units::bytes(dataset.expected.bytes)));
         experiment.make(dataset).map_err(lab)?;
     }
-    Ok(())
-}
-
-/// Writes the page of a session beside its file.
-fn write_page(session: &Session) -> Result<(), CliError> {
-    let page = session.file().with_extension("html");
-    report::write_page(session.data(), &page)?;
-    output::hint(&format!("the page is '{}'", page.display()));
     Ok(())
 }
 
