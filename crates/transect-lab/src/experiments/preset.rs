@@ -7,7 +7,6 @@ use crate::harness::cache_state::State;
 use crate::spec::pairs::{Pair, PresetPair};
 use crate::spec::{Cell, Dataset, SessionSpec};
 
-/// The rules of a session.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preset<W> {

@@ -171,7 +171,6 @@ impl Environment {
         }
     }
 
-    /// Describes the processor and the number of its cores.
     pub fn processors(&self) -> String {
         let guest = if self.hypervisor { ", a guest" } else { "" };
         let processor = self.processor.as_deref().unwrap_or("unknown processor");

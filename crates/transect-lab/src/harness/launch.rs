@@ -228,11 +228,12 @@ fn run<T: Send + 'static>(
         return Err(Failure::LeftRunning { processes: leftovers.killed.len() });
     }
     let account = account.map(|account| account.with_switches(before, usage_of_children()));
+    let own_memory = usage_of_self().map_or(0, |usage| usage.peak_memory);
     let usage = Usage {
         wall_ns: nanoseconds(wall),
         user_ns: nanoseconds(rusage.utime),
         system_ns: nanoseconds(rusage.stime),
-        peak_memory: if rusage.maxrss > own_memory() { rusage.maxrss } else { 0 },
+        peak_memory: if rusage.maxrss > own_memory { rusage.maxrss } else { 0 },
         account,
     };
     Ok((read, usage.with(&leftovers)))
@@ -241,10 +242,6 @@ fn run<T: Send + 'static>(
 /// Returns the result of a thread; its panic goes on in this one.
 fn join<T>(thread: JoinHandle<T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-fn own_memory() -> u64 {
-    usage_of_self().map_or(0, |usage| usage.peak_memory)
 }
 
 /// Returns the file of a program, by its path or by its name on `PATH`.

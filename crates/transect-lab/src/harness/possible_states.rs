@@ -17,7 +17,6 @@ pub enum DropScope {
     Files,
 }
 
-/// The states of the caches of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PossibleStates {
     /// The states to make, in order.

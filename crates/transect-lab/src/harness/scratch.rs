@@ -11,7 +11,6 @@ const PREFIX: &str = "transect-lab-scratch-";
 /// the process ends, even if it is killed.
 const LOCK: &str = "lock";
 
-/// The name of the directory of outputs.
 const OUTPUTS: &str = "out";
 
 /// The scratch directory of a session, removed on drop.

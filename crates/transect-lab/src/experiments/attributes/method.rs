@@ -34,7 +34,6 @@ impl Runner for AttributesRunner {
 /// The code that does the work of a method.
 #[derive(Clone, Debug)]
 pub enum Implementation {
-    /// A method of this program, in a separate process.
     Engine(QueryMethod),
     Contender(Box<Contender>),
 }

@@ -18,7 +18,6 @@ const LARGEST_COPY: u64 = 64 << 20;
 const PAGE: usize = 4096;
 
 described_words! {
-    /// A part of the work.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Floor {
         Read = "floor-read" => "the input is read, and forgotten",

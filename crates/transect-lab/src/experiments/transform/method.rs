@@ -29,9 +29,7 @@ pub struct TransformRunner {
 /// The code that does the work of a method.
 #[derive(Clone, Debug)]
 pub enum Implementation {
-    /// A method of this engine, in a separate process.
     Engine(IoMethod),
-    /// A floor, in a separate process.
     Floor(Floor),
     Contender(Box<Contender>),
 }

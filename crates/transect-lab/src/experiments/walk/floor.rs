@@ -10,7 +10,6 @@ use std::path::Path;
 use crate::harness::protocol::RunLine;
 
 described_words! {
-    /// A floor, which is a method of walking.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Floor {
         OneThread = "floor" =>

@@ -23,7 +23,6 @@ pub type Method = method::Method<WalkRunner>;
 pub enum WalkRunner {
     /// A reader and an order of this engine, with their settings, in a separate process.
     Engine(Variant),
-    /// A floor of this program, in a separate process.
     Floor(Floor),
     Contender(Box<Contender>),
     /// An unmodified third-party program.
