@@ -68,7 +68,8 @@ impl PairAnswer {
     }
 }
 
-/// Returns a verdict as people read it. One that is undecided only because of the other comparisons says so.
+/// Returns a verdict as people read it. One that is undecided only because of the other comparisons is
+/// given as if it were asked alone.
 pub fn in_words(judgement: &Judgement, alone: Option<Judgement>, rounds: usize) -> String {
     match (judgement.verdict, alone.map(|it| it.verdict)) {
         (Verdict::Undecided, Some(alone)) if alone.is_difference() => {

@@ -69,7 +69,13 @@ pub(crate) fn walk<R: Reader, S: Sink>(
     make_sink: &(impl Fn() -> S + Sync),
     make_reader: &(impl Fn() -> R + Sync),
 ) -> Result<WalkResult<S>, Error> {
-    SteppedWalk::begin(plan, make_sink(), make_reader).run_to_end(make_sink, make_reader)
+    let mut reader = make_reader();
+    let sink = make_sink();
+    let shared = WalkShared::new(plan, sink.want(), &mut reader);
+    let prober = plan.probes().then(|| Prober::new(make_reader()));
+    let mut worker = Worker::new(&shared, 0, reader, prober, sink);
+    let (top, tasks) = worker.visit_roots();
+    finish(&shared, worker, top, tasks, make_sink, make_reader)
 }
 
 /// Visits `tasks` and everything else that is left of a walk.
