@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
@@ -84,7 +84,7 @@ pub struct FileSystem {
 fn cheapest_call() -> Option<u64> {
     const CALLS: u32 = 256;
     let mean = |_| {
-        let began = Instant::now();
+        let began = std::time::Instant::now();
         for _ in 0..CALLS {
             std::hint::black_box(std::os::unix::process::parent_id());
         }
