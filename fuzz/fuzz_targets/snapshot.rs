@@ -18,7 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let mut rows = snapshot.rows();
     while let Ok(true) = rows.advance_past() {}
-    let _ = snapshot.largest_directories(StoredMeasure::Allocated, &LargestLimits::new(5));
+    let _ = snapshot.largest_directories(StoredMeasure::DiskUsage, &LargestLimits::new(5));
     let mut options = DiffOptions::default();
     options.verify = true;
     let _ = diff(&snapshot, &snapshot, &options);
