@@ -9,7 +9,6 @@ use crate::harness::launch::Usage;
 use crate::harness::log::{Outcome, Sample, SessionData, Started};
 use crate::harness::protocol::RunLine;
 use crate::harness::work::Work;
-
 use crate::spec::{Cell, Dataset, ENGINE, SessionSpec};
 
 /// Hostile names: markup, separators, control characters.

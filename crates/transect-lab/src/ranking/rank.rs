@@ -2,9 +2,10 @@
 //!
 //! Each dataset in each cache state has its own ranking. A cell is ranked if it found the expected work in every
 //! round, its own clock is plausible ([`plausibility`](super::plausibility)), it used what the work needs
-//! ([`minimum_cost`](super::minimum_cost)), and was not faster than possible ([`impossible`](super::impossible)). Differences are ratios within a round. The base runs twice; if it differs
-//! from itself, no other verdict counts. If other processes disturbed more than a quarter of the samples, CPU times of
-//! single runs are compared ([`run_cpu`](super::run_cpu)).
+//! ([`minimum_cost`](super::minimum_cost)), and was not faster than possible ([`impossible`](super::impossible)).
+//! Differences are ratios within a round. The base runs twice; if it differs from itself, no other verdict counts. If
+//! other processes disturbed more than a quarter of the samples, CPU times of single runs are compared
+//! ([`run_cpu`](super::run_cpu)).
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,6 @@ use crate::ranking::needs::Needs;
 use crate::ranking::pair_answers::{PairAnswer, judge_together};
 use crate::ranking::row::Row;
 use crate::ranking::runs::{Ran, Run, Runs, leaves_nothing, runs_of, start_up};
-
 use crate::spec::{Cell, CheckedBy, Pair, SessionSpec, Spec};
 use transect_stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use transect_stats::{Ratios, Summary, aa_check};

@@ -6,7 +6,6 @@ use crate::harness::accesses::Accesses;
 use crate::harness::account::Account;
 use crate::harness::log::{Counted, FileEvidence};
 use crate::spec::attributes::{Asked, Scale, Task};
-
 use transect_stats::Verdict;
 
 /// A session in which cells leave this many bytes of 1 MiB unwritten.
