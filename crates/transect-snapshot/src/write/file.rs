@@ -113,7 +113,8 @@ impl<'o> FileWriter<'o> {
         Ok(())
     }
 
-    /// Ends the file, and returns its length; `metadata` describes the snapshot, `linked` which blocks have files of several names.
+    /// Ends the file, and returns its length; `metadata` describes the snapshot, `linked` which blocks have files of
+    /// several names.
     pub(super) fn finish(mut self, metadata: &str, linked: &str) -> io::Result<u64> {
         let bases = IndexBases { bounds: self.offset, pages: self.offset + self.bounds.len() };
         let description = describe(&self.groups, bases, &self.key_values(metadata, linked));

@@ -109,7 +109,7 @@ function verdictOf(row) {
   return row.judgement ? row.judgement.verdict : 'undecided';
 }
 
-/** The verdict of a row in words. One that is undecided only because of the other comparisons says so. */
+/** The verdict of a row in words: if only the other comparisons leave it undecided, what it would be alone. */
 function verdictInWords(row) {
   const { judgement, alone } = row;
   if (judgement?.verdict !== 'undecided') return WORDS[verdictOf(row)];
