@@ -9,7 +9,6 @@ use transect_lab::experiments::method::{Method, Runner};
 use transect_lab::experiments::transform::{self, Kind};
 use transect_lab::experiments::walk::method::{self as walk, WalkRunner};
 use transect_lab::published::contract::{self, ContractRow};
-use transect_lab::rivals::contender::Contender;
 use transect_lab::spec::CodeLength;
 use transect_text::style::{BOLD, DIM, GOOD};
 use transect_text::wrap::wrap;
@@ -28,7 +27,7 @@ struct Row<'m> {
     contract: Option<&'m [String]>,
     language: &'m str,
     kind: &'static str,
-    /// The length of the code of its contender, of all its methods together.
+    /// The length of its code, if it belongs to a contender.
     code: Option<CodeLength>,
     available: bool,
     why_not: Option<&'m str>,
@@ -89,7 +88,7 @@ fn row<'m, R: Runner>(task: &'static str, method: &'m Method<R>, contract: bool)
         contract: contract.then_some(method.contract.as_slice()),
         language: &method.language,
         kind: method.kind(),
-        code: method.contender().map(Contender::code_length),
+        code: method.code_length(),
         available: method.unavailable_reason.is_none(),
         why_not: method.unavailable_reason.as_deref(),
         about: &method.about,

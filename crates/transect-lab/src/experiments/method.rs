@@ -3,7 +3,7 @@
 use crate::rivals::contender::{Contender, ContenderMethod};
 use crate::rivals::external::External;
 use crate::rivals::peer::Peer;
-use crate::spec::{Cell, CheckedBy, PEER};
+use crate::spec::{Cell, CheckedBy, CodeLength, PEER};
 
 /// One way of doing the work of an experiment.
 #[derive(Clone, Debug)]
@@ -106,6 +106,11 @@ impl<R: Runner> Method<R> {
         }
     }
 
+    /// Returns the length of its code, if it belongs to a contender.
+    pub fn code_length(&self) -> Option<CodeLength> {
+        self.contender().map(|contender| contender.code_length(&self.name))
+    }
+
     /// Returns the programs that it needs: to build and run its contender, its peer, or its command.
     pub fn programs(&self) -> Vec<&str> {
         match self.runner.origin() {
@@ -134,7 +139,7 @@ impl<R: Runner> Method<R> {
             command,
             tasks: None,
             checked: self.runner.checked_by(),
-            code: self.contender().map(Contender::code_length),
+            code: self.code_length(),
         }
     }
 }

@@ -110,6 +110,9 @@ pub struct ContenderMethod {
     #[serde(default)]
     pub contract: Vec<String>,
     pub about: String,
+    /// The functions that do its work, whose lines are the length of its code; empty for all of its contender.
+    #[serde(default)]
+    pub functions: Vec<String>,
     /// Whether it uses several threads. A walk is then compared with the parallel floor.
     #[serde(default)]
     pub parallel: bool,
@@ -287,11 +290,14 @@ impl Contender {
         command
     }
 
-    /// Returns the length of its code, of all its methods together. Scripts that build it do not count.
-    pub fn code_length(&self) -> CodeLength {
+    /// Returns the length of the code of a method. Scripts that build it do not count.
+    pub fn code_length(&self, method: &str) -> CodeLength {
+        let method = self.methods.iter().find(|known| known.name == method);
+        let functions = method.map_or(&[][..], |method| &method.functions);
         let mut length = CodeLength::default();
         let own = entries(&self.folder).into_iter().chain(self.other_sources());
-        own.filter(|path| !path.ends_with(BUILD_SCRIPT)).for_each(|path| length.add(&path));
+        own.filter(|path| !path.ends_with(BUILD_SCRIPT))
+            .for_each(|path| length.add(&path, functions));
         length
     }
 

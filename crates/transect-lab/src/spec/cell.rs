@@ -42,7 +42,7 @@ pub struct Cell {
     /// are verified alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked: Option<CheckedBy>,
-    /// The length of the code of its contender, if it belongs to one.
+    /// The length of its code, if it belongs to a contender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<CodeLength>,
 }
