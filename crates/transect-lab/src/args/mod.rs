@@ -95,7 +95,7 @@ pub(crate) enum LabCommand {
     /// Compare two sessions: which cells became faster or slower
     #[command(after_long_help = COMPARE_NOTES)]
     Compare(LabCompareArgs),
-    /// Explain what limits the fastest method of a transform session, and store it as a setting
+    /// Explain why walks differ, or what limits the fastest transform, and store that as a setting
     #[command(after_long_help = EXPLAIN_NOTES)]
     Explain(LabExplainArgs),
     /// Import the listings of a file transform article, and test its differences

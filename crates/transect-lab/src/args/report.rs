@@ -102,15 +102,18 @@ pub(crate) struct LabExplainArgs {
 }
 
 pub(super) const EXPLAIN_NOTES: &str = "\
-The floors of the same rounds, and the kernel's accounting of each run, show where the time goes. A \
+Of walks, each difference from the base is split into system calls (each as long as one of the floor), \
+page faults, time without a processor, and the methods' own code.
+
+Of transforms, the floors of the same rounds, and the kernel's accounting of each run, show where the time goes. A \
 limit is named only if it is significantly the largest part. A method is preferred to the default of \
 `transect transform` only if it was faster in all rounds, corrected for the number of methods, and \
 again in the rounds that were not used to choose it. Otherwise the result is: undecided.
 
 Examples:
   Explain a session:
-    transect lab explain transform.jsonl
-  Explain it, and let `transect transform` use the result:
+    transect lab explain walks.jsonl
+  Explain one of transforms, and let `transect transform` use the result:
     transect lab explain --save transform.jsonl
   Measure a session to explain:
     transect lab run transform --output transform.jsonl
@@ -119,7 +122,7 @@ Examples:
   Show what is stored for this file system:
     transect lab explain transform.jsonl && transect doctor
 
-Exit codes: 0 explained; 2 wrong usage, or the file cannot be read or is not a transform session.";
+Exit codes: 0 explained; 2 wrong usage, or the file cannot be read or has no explanation.";
 
 #[derive(Debug, Args)]
 pub(crate) struct LabImportArgs {

@@ -13,7 +13,7 @@ use super::values::{STATES, SYNCS, block_size, kind_parser, one_of, value_of};
 
 #[derive(Debug, Args)]
 pub(crate) struct LabTransformArgs {
-    /// Use these rules; `classic` are those of the article
+    /// Use these rules; `article-s3` are those of the article
     #[arg(long, value_name = "PRESET", default_value = transform::PRESETS[0].name.as_str(),
           value_parser = one_of(&transform::PRESETS, |it| &it.name, |it| &it.about))]
     pub(crate) preset: &'static transform::Preset,

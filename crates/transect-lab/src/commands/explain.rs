@@ -1,11 +1,15 @@
-//! `transect lab explain`: prints what limits the fastest method of a session, and the choice for the planner.
+//! `transect lab explain`: prints why the walks of a session differ, or what limits its fastest transform and the choice
+//! for the planner.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use transect_lab::explain::{Explanation, apply, decisions, explain};
 use transect_lab::harness::environment::{Environment, FileSystem};
 use transect_lab::harness::log::{Session, SessionData};
-use transect_lab::report::explanation::{self, ExplanationReport};
+use transect_lab::report::explanation::{self, ExplanationReport, WalkExplanation};
+use transect_lab::spec::Spec;
 use transect_lab::tune::stored;
 use transect_program::profile::{Profile, ProfileStore};
 
@@ -16,23 +20,41 @@ use transect_program::output;
 
 pub(crate) fn run(args: &LabExplainArgs) -> Result<ExitStatus, CliError> {
     let data = Session::read(&args.session).map_err(lab)?;
-    let explained = explain(&data).ok_or_else(|| {
-        let (file, about) = (args.session.display(), data.spec.words().plural);
-        let why = "only sessions of transforms are explained; `transect lab tune` is for walks";
-        CliError::Failed(format!("'{file}' is a session of {about}: {why}"))
-    })?;
-    let file = if args.save { store(&data, &explained)? } else { None };
+    match (explain(&data), data.spec.experiment()) {
+        (Some(explained), _) => {
+            let file = if args.save { store(&data, &explained)? } else { None };
+            print(args, &explained, file.as_deref(), explanation::write)
+        }
+        (None, Spec::Walk) if !args.save => {
+            let explained = WalkExplanation::of(&data);
+            print(args, &explained, None, |out, it: &WalkExplanation| it.write(out))
+        }
+        (None, _) => {
+            let (file, about) = (args.session.display(), data.spec.words().plural);
+            let why =
+                "only those of transforms can be stored, and those of attributes are not explained";
+            Err(CliError::Failed(format!("'{file}' is a session of {about}: {why}")))
+        }
+    }
+}
+
+/// Prints explanations, each as text or all as JSON, and where they were stored.
+fn print<E: Serialize>(
+    args: &LabExplainArgs,
+    explained: &[E],
+    stored: Option<&Path>,
+    write: fn(&mut dyn Write, &E) -> std::io::Result<()>,
+) -> Result<ExitStatus, CliError> {
     let mut text = output::buffer();
     if args.json {
-        let (schema, stored) = (explanation::SCHEMA, file.as_deref());
-        let report = ExplanationReport { schema, explained: &explained, stored };
+        let report = ExplanationReport { schema: explanation::SCHEMA, explained, stored };
         output::write_json(&mut text, &report)?;
         output::print(text)?;
     } else {
-        explained.iter().try_for_each(|it| explanation::write(&mut text, it))?;
+        explained.iter().try_for_each(|it| write(&mut text, it))?;
         if args.save {
             let nothing = "nothing was decided, and nothing is stored";
-            explanation::write_stored(&mut text, file.as_deref(), nothing)?;
+            explanation::write_stored(&mut text, stored, nothing)?;
         }
         output::print_wrapped(text)?;
     }

@@ -44,6 +44,9 @@ pub struct Environment {
     /// The time of the cheapest system call, in nanoseconds; `None` if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_ns: Option<u64>,
+    /// The time in which a page of new memory is touched for the first time, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault_ns: Option<u64>,
     /// Further settings of the machine and its system that affect measurements.
     #[serde(default, skip_serializing_if = "Machine::is_unknown")]
     pub machine: Machine,
@@ -96,6 +99,24 @@ fn cheapest_call() -> Option<u64> {
 #[cfg(not(target_os = "linux"))]
 fn cheapest_call() -> Option<u64> {
     None
+}
+
+/// Returns the time of a page fault in new memory, in nanoseconds: the shortest mean of several. The memory is in pieces
+/// that the allocator maps anew, each too small for a huge page.
+fn page_fault() -> u64 {
+    const PIECE: usize = 256 << 10;
+    const PAGE: usize = 4096;
+    let mean = |_| {
+        let mut pieces: Vec<Vec<u8>> = (0..8).map(|_| vec![0; PIECE]).collect();
+        let began = std::time::Instant::now();
+        pieces
+            .iter_mut()
+            .for_each(|piece| piece.iter_mut().step_by(PAGE).for_each(|byte| *byte = 1));
+        let elapsed = began.elapsed().as_nanos() as u64;
+        std::hint::black_box(&pieces);
+        elapsed / (8 * PIECE / PAGE) as u64
+    };
+    (0..8).map(mean).min().unwrap_or_default()
 }
 
 impl FileSystem {
@@ -165,6 +186,7 @@ impl Environment {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: COMMIT.filter(|commit| !commit.is_empty()).map(str::to_owned),
             call_ns: cheapest_call(),
+            fault_ns: cfg!(target_os = "linux").then(page_fault),
             machine: Machine::look(),
             tools: BTreeMap::new(),
             command,

@@ -15,8 +15,9 @@ mod row;
 mod run_cpu;
 mod runs;
 pub mod stopping;
+mod why;
 
 pub use metric::Metric;
 pub use rank::{Ranking, Unranked, rank, rank_by};
 pub use row::Row;
-pub use runs::TimedSample;
+pub use why::Why;

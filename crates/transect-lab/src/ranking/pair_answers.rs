@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::ranking::metric::Metric;
 use crate::ranking::row::Row;
+use crate::ranking::why::Why;
 use crate::spec::Pair;
 use transect_stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use transect_stats::{Judgement, Ratios, Verdict, judge, judge_all};
@@ -21,6 +22,8 @@ pub struct PairAnswer {
     pub judgement: Option<Judgement>,
     /// The verdict if nothing else were asked.
     pub alone: Option<Judgement>,
+    /// Why they differ.
+    pub why: Option<Why>,
     /// Why they cannot be compared, if so.
     pub reason: Option<String>,
 }
@@ -45,23 +48,43 @@ impl PairAnswer {
         };
         let (cell, against) = (cell.clone(), other.clone());
         let question = pair.question();
-        Self { question, cell, against, ratios, judgement: None, alone: None, reason }
+        Self { question, cell, against, ratios, judgement: None, alone: None, why: None, reason }
+    }
+
+    /// Returns the comparison of a row with the base.
+    pub(crate) fn of_row(row: &Row, base: &str) -> Self {
+        let cell = row.cell.name.clone();
+        Self {
+            question: format!("{cell} against {base}"),
+            cell,
+            against: base.to_owned(),
+            ratios: row.to_base,
+            judgement: row.judgement,
+            alone: row.alone,
+            why: row.why,
+            reason: None,
+        }
     }
 
     pub(super) fn refuse(&mut self, reason: &str) {
-        (self.ratios, self.judgement, self.alone) = (None, None, None);
+        (self.ratios, self.judgement, self.alone, self.why) = (None, None, None, None);
         self.reason = Some(reason.to_owned());
     }
 
-    /// Returns the answer in one line: `recursion against queue: 1.02 (1.00 to 1.04), no difference`.
+    /// Returns the answer in one line: `recursion against queue: 1.02 (1.00 to 1.04), no difference`. A difference
+    /// has its reasons.
     pub fn line(&self, by: Metric, noisy: bool) -> String {
-        let Self { question, ratios, judgement, alone, reason, .. } = self;
+        let Self { question, ratios, judgement, alone, why, reason, .. } = self;
         let of = if by == Metric::Processor { " of CPU time" } else { "" };
         match (ratios, judgement) {
             (Some(ratios), _) if noisy => format!("{question}: {ratios}{of}, not judged"),
             (Some(ratios), Some(judgement)) => {
                 let verdict = in_words(judgement, *alone, ratios.n);
-                format!("{question}: {ratios}{of}, {verdict}")
+                let differs = alone.is_some_and(|alone| alone.verdict.is_difference());
+                let why = why
+                    .filter(|_| differs)
+                    .map_or(String::new(), |why| format!("; {}", why.line()));
+                format!("{question}: {ratios}{of}, {verdict}{why}")
             }
             _ => format!("{question}: not compared, {}", reason.as_deref().unwrap_or("no ratio")),
         }

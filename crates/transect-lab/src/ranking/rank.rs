@@ -21,6 +21,7 @@ use crate::ranking::needs::Needs;
 use crate::ranking::pair_answers::{PairAnswer, judge_together};
 use crate::ranking::row::Row;
 use crate::ranking::runs::{Ran, Run, Runs, leaves_nothing, runs_of, start_up};
+use crate::ranking::why::Why;
 use crate::spec::{Cell, CheckedBy, Pair, SessionSpec, Spec};
 use transect_stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use transect_stats::{Ratios, Summary, aa_check};
@@ -127,7 +128,8 @@ pub fn rank_by(data: &SessionData, dataset: usize, cache_state: usize, by: Metri
     ranking.best.clear();
     ranking.pairs.iter_mut().for_each(|pair| pair.refuse("nothing is compared"));
     for row in ranking.rows.iter_mut().chain(&mut ranking.apart) {
-        (row.to_base, row.to_floor, row.judgement, row.alone) = (None, None, None, None);
+        (row.to_base, row.to_floor, row.judgement, row.alone, row.why) =
+            (None, None, None, None, None);
         row.below_the_floor = false;
     }
     ranking
@@ -144,6 +146,7 @@ fn rank_all(data: &SessionData, dataset: usize, cache_state: usize, by: Metric) 
     pass.compare_rows(&rounds, &mut ranking);
     pass.name_the_best(&rounds, &mut ranking);
     pass.judge(&rounds, &mut ranking);
+    pass.explain(&mut ranking);
     ranking
 }
 
@@ -283,7 +286,8 @@ impl<'d> Pass<'d> {
     }
 
     /// Returns the ratios of a cell to the floors that bind it. A parallel method has two, as starting threads may
-    /// not pay on a small tree. None with cold caches: it may have more threads waiting for the device.
+    /// not pay on a small tree: the floor on several threads, which reads each directory on one, and that on one thread,
+    /// divided by the processors. None with cold caches: it may have more threads waiting for the device.
     fn ratios_to_floors(&self, cell: &Cell, rounds: &Rounds<'_>) -> Vec<Ratios> {
         if self.state == State::Cold {
             return Vec::new();
@@ -296,7 +300,14 @@ impl<'d> Pass<'d> {
                 both.into_iter().flatten().collect()
             }
         };
-        floors.into_iter().filter_map(|floor| rounds.ratios(floor, &cell.name)).collect()
+        let ratios = |floor: &str| {
+            let ratios = rounds.ratios(floor, &cell.name)?;
+            let is_divided = cell.parallel && Some(floor) == spec.floor.as_deref();
+            let by = if is_divided { spec.environment.cores as f64 } else { 1.0 };
+            let Ratios { low, median, high, .. } = ratios;
+            Some(Ratios { low: low * by, median: median * by, high: high * by, ..ratios })
+        };
+        floors.into_iter().filter_map(ratios).collect()
     }
 
     fn accesses(&self, cell: &str) -> Option<Accesses> {
@@ -352,8 +363,7 @@ impl<'d> Pass<'d> {
             row.start_up.filter(|_| self.by != Metric::Processor).map(|it| row.time.median - it);
         let here = (dataset, cache_state, name);
         let timed = data.timed.iter().find(|it| (it.dataset, it.cache_state, &*it.cell) == here);
-        let of_sample = row.timed_sample.map(|sample| sample.calls);
-        row.calls = of_sample.or(timed.map(|timed| timed.calls));
+        row.calls = row.calls.or(timed.map(|timed| timed.calls));
         let bytes = data.spec.datasets[dataset].bytes_of_one();
         row.ns_per_byte = bytes.map(|bytes| row.time.median / bytes as f64);
     }
@@ -391,6 +401,26 @@ impl<'d> Pass<'d> {
         let answer = |pair| PairAnswer::of(pair, ranked, |base, other| rounds.ratios(base, other));
         ranking.pairs = spec.pairs.iter().filter(runs_here).map(answer).collect();
         judge_together(&mut ranking.rows, &mut ranking.pairs, &spec.base, self.by);
+    }
+
+    /// Fills in why rows differ from the base, and the cells of pairs from each other.
+    fn explain(&self, ranking: &mut Ranking) {
+        let spec = &self.data.spec;
+        if spec.experiment() != Spec::Walk {
+            return;
+        }
+        let entries = spec.datasets[self.dataset].entries();
+        let why = |cell: &str, against: &str| {
+            let row = |name: &str| ranking.rows.iter().find(|row| row.cell.name == name);
+            Why::of(spec, &ranking.rows, entries, [row(cell)?, row(against)?])
+        };
+        let of_rows: Vec<_> =
+            ranking.rows.iter().map(|row| why(&row.cell.name, &spec.base)).collect();
+        let of_pairs: Vec<_> = ranking.pairs.iter().map(|it| why(&it.cell, &it.against)).collect();
+        let compared =
+            ranking.rows.iter_mut().zip(of_rows).filter(|(row, _)| row.to_base.is_some());
+        compared.for_each(|(row, why)| row.why = why);
+        ranking.pairs.iter_mut().zip(of_pairs).for_each(|(pair, why)| pair.why = why);
     }
 }
 

@@ -6,7 +6,8 @@ use crate::harness::accesses::Accesses;
 use crate::harness::account::Account;
 use crate::harness::launch::Usage;
 use crate::harness::protocol::{CallTimes, Held};
-use crate::ranking::runs::{Run, Runs, TimedSample, timed_sample};
+use crate::ranking::runs::{Run, Runs, timed_calls};
+use crate::ranking::why::Why;
 use crate::spec::Cell;
 use transect_stats::{Judgement, Ratios, Summary, Verdict};
 
@@ -67,13 +68,12 @@ pub struct Row {
     pub without_start: Option<f64>,
     /// Time inside the system calls of its walk, if they were timed.
     pub calls: Option<CallTimes>,
-    /// The sample that these calls belong to; `None` if they were timed in a run of its own.
-    #[serde(skip)]
-    pub timed_sample: Option<TimedSample>,
     pub to_base: Option<Ratios>,
     pub judgement: Option<Judgement>,
     /// The verdict if nothing else were compared with the base.
     pub alone: Option<Judgement>,
+    /// Why it differs from the base.
+    pub why: Option<Why>,
 }
 
 impl Row {
@@ -108,7 +108,7 @@ impl Row {
             device_written: of_account(|it| it.written_bytes),
             cache_bytes_per_name: median(&|run| run.held.map(cache_bytes_per_name)),
             speedup_over_slowest: 1.0,
-            timed_sample: timed_sample(runs),
+            calls: timed_calls(runs),
             ..Self::default()
         })
     }

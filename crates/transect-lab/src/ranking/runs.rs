@@ -26,34 +26,13 @@ pub(super) struct Run {
     pub(super) usage: Usage,
     pub(super) files: Option<FileEvidence>,
     pub(super) held: Option<Held>,
-    pub(super) timed: Option<TimedSample>,
+    /// The time inside its calls, if it was measured.
+    pub(super) calls: Option<CallTimes>,
     /// Whether it proved its state by itself.
     pub(super) is_proved: Option<bool>,
 }
 
 pub(super) type Runs = BTreeMap<usize, Run>;
-
-/// A sample whose calls were timed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TimedSample {
-    /// Its time, in nanoseconds.
-    pub time: f64,
-    pub calls: CallTimes,
-    /// The share of its time that it waited; `None` if its CPU time is unknown.
-    pub waited: Option<f64>,
-}
-
-impl TimedSample {
-    /// Returns the sample of a run, if its calls were timed, on a machine with so many cores.
-    fn of(run: &RunLine, cores: usize) -> Option<Self> {
-        let calls = run.calls?;
-        let time = run.elapsed_ns as f64;
-        let used = calls.threads.clamp(1, cores.max(1) as u64) as f64;
-        // Clocks of CPU time may be ahead by a tick.
-        let waited = run.cpu_ns.map(|cpu| (1.0 - cpu as f64 / used / time).max(0.0));
-        Some(Self { time, calls, waited })
-    }
-}
 
 /// A cell that did the expected work in every round it ran.
 pub(super) struct Ran<'d> {
@@ -123,12 +102,13 @@ pub(super) fn start_up(data: &SessionData, cell: &Cell, cache_state: usize) -> O
     Some(StartUp { wall: summary(&start.times_ns)?, cpu, read_bytes })
 }
 
-/// Returns the sample with the median time, the faster of two, of those whose calls were timed. Its times stay
-/// together: medians of each would be of different runs.
-pub(super) fn timed_sample(runs: &Runs) -> Option<TimedSample> {
-    let mut timed: Vec<TimedSample> = runs.values().filter_map(|run| run.timed).collect();
-    timed.sort_by(|a, b| a.time.total_cmp(&b.time));
-    timed.get(timed.len().checked_sub(1)? / 2).copied()
+/// Returns the times inside the calls of the sample with the median time, the faster of two, of those whose calls were
+/// timed. They stay together: medians of each would be of different runs.
+pub(super) fn timed_calls(runs: &Runs) -> Option<CallTimes> {
+    let mut timed: Vec<(f64, CallTimes)> =
+        runs.values().filter_map(|run| Some((run.elapsed, run.calls?))).collect();
+    timed.sort_by(|a, b| a.0.total_cmp(&b.0));
+    timed.get(timed.len().checked_sub(1)? / 2).map(|(_, calls)| *calls)
 }
 
 /// Returns the runs of a cell in one cache state by round, or why it has none. A wrong result in any
@@ -165,9 +145,7 @@ pub(super) fn runs_of(
                     usage: *usage,
                     files: files.as_deref().copied(),
                     held: lines.iter().find_map(|line| line.held),
-                    timed: lines
-                        .first()
-                        .and_then(|line| TimedSample::of(line, spec.environment.cores)),
+                    calls: lines.first().and_then(|line| line.calls),
                     is_proved: sample.outcome.is_proved(spec.cache_states[cache_state]),
                 };
                 runs.insert(sample.round, run);

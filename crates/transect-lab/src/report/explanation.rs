@@ -10,19 +10,63 @@ use transect_text::{quote, size};
 
 use super::format::time;
 use crate::explain::{Chosen, Explanation, FastestMethod, MethodChoice, TimePart};
+use crate::harness::cache_state::State;
+use crate::harness::log::SessionData;
+use crate::ranking::pair_answers::PairAnswer;
+use crate::ranking::{Ranking, rank};
 
 /// The object that `--json` prints.
 #[derive(Debug, Serialize)]
-pub struct ExplanationReport<'e> {
+pub struct ExplanationReport<'e, E> {
     pub schema: &'static str,
     /// One for each dataset and cache state.
-    pub explained: &'e [Explanation],
+    pub explained: &'e [E],
     pub stored: Option<&'e Path>,
+}
+
+/// Why methods of walks differ, on one dataset in one cache state.
+#[derive(Debug, Serialize)]
+pub struct WalkExplanation {
+    #[serde(rename = "place")]
+    pub dataset: usize,
+    pub name: String,
+    #[serde(rename = "pass")]
+    pub cache_state: usize,
+    pub state: State,
+    /// Each method against the base, and the pairs.
+    pub differences: Vec<PairAnswer>,
+    #[serde(skip)]
+    lines: Vec<String>,
+}
+
+impl WalkExplanation {
+    /// Explains a session of walks.
+    pub fn of(data: &SessionData) -> Vec<Self> {
+        let base = &data.spec.base;
+        let of_ranking = |ranking: Ranking| {
+            let (by, noisy) = (ranking.by, ranking.noisy);
+            let rows = ranking.rows.iter().filter(|row| row.to_base.is_some());
+            let of_base = rows.map(|row| PairAnswer::of_row(row, base));
+            let others = ranking.pairs.iter().filter(|pair| pair.against != *base).cloned();
+            let differences: Vec<PairAnswer> = of_base.chain(others).collect();
+            let lines = differences.iter().map(|answer| answer.line(by, noisy)).collect();
+            let Ranking { dataset, cache_state, name, state, .. } = ranking;
+            Self { dataset, name, cache_state, state, differences, lines }
+        };
+        rank(data).into_iter().map(of_ranking).collect()
+    }
+
+    pub fn write(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        let name = quote::for_terminal(self.name.as_ref());
+        writeln!(out, "{BOLD}{name}{BOLD:#}, {}", self.state.label())?;
+        let mut lines = self.lines.iter().map(|line| quote::for_terminal(line.as_ref()));
+        lines.try_for_each(|line| writeln!(out, "  {line}"))
+    }
 }
 
 pub const SCHEMA: &str = "transect.lab.explanation/1";
 
-pub fn write(out: &mut impl Write, explained: &Explanation) -> std::io::Result<()> {
+pub fn write(out: &mut dyn Write, explained: &Explanation) -> std::io::Result<()> {
     let name = quote::for_terminal(explained.name.as_ref());
     writeln!(out, "{BOLD}{name}{BOLD:#}, {}", explained.conditions)?;
     match &explained.fastest {
@@ -33,7 +77,7 @@ pub fn write(out: &mut impl Write, explained: &Explanation) -> std::io::Result<(
     writeln!(out)
 }
 
-fn write_fastest(out: &mut impl Write, fastest: &FastestMethod) -> std::io::Result<()> {
+fn write_fastest(out: &mut dyn Write, fastest: &FastestMethod) -> std::io::Result<()> {
     let cell = quote::for_terminal(fastest.cell.as_ref());
     let summary = &fastest.time;
     let [median, min, max] = [summary.median, summary.min, summary.max].map(time);
@@ -71,7 +115,7 @@ fn counters(fastest: &FastestMethod) -> Vec<String> {
     .collect()
 }
 
-fn write_choice(out: &mut impl Write, choice: &MethodChoice) -> std::io::Result<()> {
+fn write_choice(out: &mut dyn Write, choice: &MethodChoice) -> std::io::Result<()> {
     let MethodChoice { load, size, by_default, chosen } = choice;
     let files = size.map_or("small files", |size| size.about());
     let (load, by_default) = (load.as_str(), by_default.as_str());
@@ -93,7 +137,7 @@ fn write_choice(out: &mut impl Write, choice: &MethodChoice) -> std::io::Result<
 
 /// Writes where the profile was stored, or that none was.
 pub fn write_stored(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     stored: Option<&Path>,
     not_stored: &str,
 ) -> std::io::Result<()> {

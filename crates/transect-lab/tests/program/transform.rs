@@ -253,8 +253,13 @@ fn explain_prints_bottleneck_or_undecided() {
     let walk = ["run", "enumerate", "--path", "tree", "--state", "as-is", "--rounds", "1"];
     let more = ["--contenders", ".", "--no-calls", "-o", "walks.jsonl"];
     let _ = env.lab(walk.iter().chain(&more)).exits(0);
-    let told = env.lab(["explain", "walks.jsonl"]).exits(2).stderr_text();
-    assert!(told.contains("'walks.jsonl' is a session of walks"), "{told}");
+    let told = env.lab(["explain", "walks.jsonl"]).exits(0).quiet().stdout_text();
+    assert!(told.contains(" against ") && told.contains("too few rounds"), "{told}");
+    let told = env.lab(["explain", "--save", "walks.jsonl"]).exits(2).stderr_text();
+    assert!(
+        told.contains("'walks.jsonl' is a session of walks: only those of transforms"),
+        "{told}"
+    );
 }
 
 #[test]
