@@ -14,6 +14,7 @@ use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::possible_states::{DropScope, PossibleStates};
 use transect_lab::harness::scratch::Scratch;
 use transect_lab::rivals::external::External;
+use transect_lab::spec::pairs::expand;
 use transect_lab::spec::walk::WORDS;
 use transect_lab::spec::words::Words;
 use transect_lab::spec::{Cell, Dataset, SessionSpec};
@@ -21,7 +22,7 @@ use transect_lab::spec::{Cell, Dataset, SessionSpec};
 use super::corpus;
 use super::error::{cannot, lab};
 use super::methods::contenders;
-use super::request::{Request, choose, possible, rounds, write_cells};
+use super::request::{Request, apply, choose, possible, write_cells};
 use crate::args::{LabRunArgs, LabSessionArgs};
 use transect_program::exit::CliError;
 use transect_program::{output, sibling, user_dirs};
@@ -52,7 +53,7 @@ impl Request for LabRunArgs {
             Some(spec) => spec.cells.iter().filter_map(|cell| cell.method.parse().ok()).collect(),
             None => {
                 let named = self.session.methods.iter().filter_map(|name| name.parse().ok());
-                self.preset.variants().chain(named).collect()
+                self.preset.variants().into_iter().chain(named).collect()
             }
         };
         for variant in variants {
@@ -68,8 +69,8 @@ impl Request for LabRunArgs {
         let cells = chosen_cells(self, methods)?;
         let corpora = corpora_of(self)?;
         let datasets = self.path.len() + corpora.len();
-        let rounds = rounds(&self.session, self.preset.rounds);
-        write_cells(out, &cells, (datasets, WORDS.dataset), cache_states, rounds)?;
+        let spec = apply(&self.session, self.preset.spec(Vec::new(), cells, &base(self)?))?;
+        write_cells(out, &spec.cells, (datasets, WORDS.dataset), cache_states, spec.rounds)?;
         for name in &corpora {
             let definition = corpora::find(name).expect("BUG: the parser lets only corpora pass");
             writeln!(
@@ -169,7 +170,8 @@ fn add_commands(
 
 fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<Vec<Cell>, CliError> {
     let base = base(args)?;
-    let of_the_preset: Vec<String> = args.preset.variants().map(|v| v.to_string()).collect();
+    let of_the_preset: Vec<String> =
+        args.preset.variants().iter().map(Variant::to_string).collect();
     let is_default = |method: &Method| match &method.runner {
         WalkRunner::Engine(_) => of_the_preset.contains(&method.name),
         _ => args.preset.holds(method),
@@ -180,8 +182,9 @@ fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<Vec<Cell>, CliE
     let floors = if has_cold { &FLOORS[..] } else { &FLOORS[..2] };
     let is_floor =
         |method: &Method| !args.preset.work.names_only && floors.contains(&method.name.as_str());
-    let is_always =
-        |method: &Method| method.name == base || is_floor(method) || is_of_the_user(method);
+    let bases: Vec<String> = args.preset.base.iter().map(|name| expand(name)).collect();
+    let is_base = |method: &Method| method.name == base || bases.contains(&method.name);
+    let is_always = |method: &Method| is_base(method) || is_floor(method) || is_of_the_user(method);
     let chosen = choose(&args.session.methods, methods, is_default, is_always)?;
     if args.session.base.is_some() && chosen.iter().all(|method| method.name != base) {
         let why = "a base has to be a method that can run here";

@@ -4,7 +4,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::harness::cache_state::State;
-use crate::spec::pairs::{Pair, PresetPair};
+use crate::published::tables;
+use crate::spec::pairs::{Pair, PresetPair, expand};
 use crate::spec::{Cell, Dataset, SessionSpec};
 
 #[derive(Debug, Deserialize)]
@@ -12,8 +13,14 @@ use crate::spec::{Cell, Dataset, SessionSpec};
 pub struct Preset<W> {
     pub name: String,
     pub about: String,
-    /// The row of the seed contract that it implements.
+    /// The protocol of a seed article that it follows, by its row of the seed contract.
     pub contract: Option<String>,
+    /// The number of rounds of that protocol.
+    #[serde(default)]
+    pub protocol_rounds: usize,
+    /// The base of comparisons: the first of these cells that is available. Empty for the default of the experiment.
+    #[serde(default)]
+    pub base: Vec<String>,
     /// The states of the caches before the runs of a cell in a round.
     pub states: Vec<State>,
     pub rounds: usize,
@@ -46,14 +53,26 @@ impl<W: DeserializeOwned> Preset<W> {
         file.preset
     }
 
-    /// Returns the spec of a session by its rules, without floors.
+    /// Returns the names of the cells that stand for the methods of its article, and of those in its pairs; empty if it
+    /// has no article.
+    pub fn compared(&self) -> Vec<String> {
+        let Some(protocol) = &self.contract else { return Vec::new() };
+        let of_article = tables::of_protocol(protocol).flat_map(|row| &row.ours);
+        let of_pairs = self.pairs.iter().flat_map(|(_, cell, against)| [cell, against]);
+        of_article.chain(of_pairs).map(|name| expand(name)).collect()
+    }
+
+    /// Returns the spec of a session by its rules, without floors. Its base is that of the preset, if it has one that
+    /// is among the cells.
     pub fn spec(&self, datasets: Vec<Dataset>, cells: Vec<Cell>, base: &str) -> SessionSpec {
-        SessionSpec {
+        let mut spec = SessionSpec {
             rounds: self.rounds,
             max_time: self.max_time,
             runs: self.runs,
             pairs: Pair::of_preset(&self.pairs, &cells),
             ..SessionSpec::new(&self.name, datasets, cells, base)
-        }
+        };
+        self.base.iter().find(|name| spec.set_base(&expand(name)).is_ok());
+        spec
     }
 }

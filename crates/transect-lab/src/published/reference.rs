@@ -76,6 +76,15 @@ impl PublishedValue {
             | Self::Statistics { median_ns: value_ns, .. } => value_ns,
         }
     }
+
+    /// Returns how many times longer than the median the worst run took, if the article printed its runs.
+    #[must_use]
+    pub fn worst(&self) -> Option<f64> {
+        match *self {
+            Self::Statistics { median_ns, max_ns, .. } => Some(max_ns / median_ns),
+            _ => None,
+        }
+    }
 }
 
 /// A published number and its conditions.
@@ -88,10 +97,16 @@ pub struct ReferenceRow {
     pub article: String,
     /// The method, as in the article's table.
     pub method: String,
+    /// The names of the cells that may stand for it, the best first; empty if nothing does.
+    #[serde(skip)]
+    pub ours: Vec<String>,
     /// The rows of the seed contract it belongs to: method, traversal, protocol.
     pub contract: Vec<String>,
     /// The tree or file.
     pub corpus: String,
+    /// The name of the dataset that stands for it; empty if there is none.
+    #[serde(skip)]
+    pub dataset: String,
     pub state: StatedCacheState,
     pub quantity: TimeKind,
     pub published: PublishedValue,

@@ -20,6 +20,11 @@ const BEST: &str = "{best}";
 /// reader of this system.
 pub type PresetPair = (String, String, String);
 
+/// Returns a name of a cell in a preset or an article's table as it is on this system.
+pub fn expand(name: &str) -> String {
+    name.replace(BEST, ReaderKind::best().as_str())
+}
+
 /// Two cells of a session that are compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pair {
@@ -41,7 +46,6 @@ impl Pair {
 
     /// Returns the pairs of a preset whose cells are both in the session.
     pub fn of_preset(pairs: &[PresetPair], cells: &[Cell]) -> Vec<Self> {
-        let expand = |name: &str| name.replace(BEST, ReaderKind::best().as_str());
         let pair = |(question, cell, against): &PresetPair| Self {
             question: Some(question.clone()),
             cell: expand(cell),

@@ -28,7 +28,7 @@ pub use measure::{TransformExperiment, rules};
 pub use method::{Implementation, Method, TransformRunner, cells};
 pub use needs::Needs;
 pub use pass::run;
-pub use preset::{CLASSIC, PRESETS, Preset};
+pub use preset::{PRESETS, Preset};
 pub use transect_program::profile::SyncRule;
 pub use variant::Variant;
 

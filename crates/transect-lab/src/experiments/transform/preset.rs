@@ -9,9 +9,6 @@ use crate::experiments::preset;
 
 pub type Preset = preset::Preset<TransformWork>;
 
-/// The preset with the methods and blocks of the article.
-pub const CLASSIC: &str = "classic";
-
 /// All presets; the first is the default.
 pub static PRESETS: LazyLock<Vec<Preset>> =
     LazyLock::new(|| Preset::parse(include_str!("presets.toml")));
@@ -57,11 +54,11 @@ mod tests {
     use transect_stats::verdict::can_decide;
 
     #[test]
-    fn classic_preset_has_grid_of_article() {
-        let classic = Preset::find("classic").unwrap();
-        assert_eq!(classic.sizes(), [256, 512, 1024, 2048].map(|size| size << 20));
-        assert_eq!(classic.blocks(), [1, 16, 128, 1024, 2048].map(|block| block << 10));
-        assert_eq!((classic.rounds, &*classic.states), (5, &[State::Cold][..]));
+    fn preset_of_article_has_its_blocks_and_rules() {
+        let article = Preset::find("article-s3").unwrap();
+        assert_eq!(article.sizes(), [256 << 20]);
+        assert_eq!(article.blocks(), [1, 16, 128, 1024, 2048].map(|block| block << 10));
+        assert_eq!((article.protocol_rounds, &*article.states), (5, &[State::Cold][..]));
     }
 
     #[test]

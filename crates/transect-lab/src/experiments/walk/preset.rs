@@ -8,7 +8,6 @@ use transect::ReaderKind;
 use transect::internal::Order;
 
 use crate::experiments::preset;
-use crate::experiments::walk::keep::Keep;
 use crate::experiments::walk::method::{Method, WalkRunner};
 use crate::experiments::walk::variant::Variant;
 use crate::rivals::external::External;
@@ -27,10 +26,6 @@ pub struct WalkWork {
     pub corpora: Vec<String>,
     /// The orders of the engine's methods; empty for all.
     orders: Vec<String>,
-    /// The number of threads of the engine's parallel methods.
-    threads: Option<usize>,
-    /// The records that methods of the default reader also keep, each in every order.
-    keeps: Vec<String>,
     /// The contenders and peers included.
     others: Others,
     /// The commands included, as a user would type them; [`PROGRAM`] stands for the program `transect`. A preset with
@@ -88,25 +83,24 @@ impl Preset {
     }
 
     /// Returns the variants of the engine to run if the user names no method.
-    pub fn variants(&self) -> impl Iterator<Item = Variant> {
-        let WalkWork { orders, threads, keeps, .. } = &self.work;
+    pub fn variants(&self) -> Vec<Variant> {
+        if self.contract.is_some() {
+            return self.compared().iter().filter_map(|name| name.parse().ok()).collect();
+        }
+        let orders = &self.work.orders;
         let is_named =
             |order: &Order| orders.is_empty() || orders.iter().any(|it| it == order.as_str());
-        let is_order = move |order: &&Order| !self.measures_processes() && is_named(order);
-        let is_kept = |keep: &&Keep| keeps.iter().any(|it| it == keep.as_str());
-        let keeps = Keep::ALL.iter().filter(is_kept).map(|&keep| (ReaderKind::best(), Some(keep)));
-        let readers = ReaderKind::DIRECTORIES.iter().map(|&reader| (reader, None));
-        readers.chain(keeps).flat_map(move |(reader, keep)| {
-            Order::ALL.iter().filter(is_order).map(move |&order| {
-                let threads = threads.filter(|_| order.is_parallel());
-                Variant { threads, keep, ..Variant::new(reader, order) }
-            })
-        })
+        let is_order = |order: &&Order| !self.measures_processes() && is_named(order);
+        let of_reader = |&reader: &ReaderKind| {
+            Order::ALL.iter().filter(is_order).map(move |&order| Variant::new(reader, order))
+        };
+        ReaderKind::DIRECTORIES.iter().flat_map(of_reader).collect()
     }
 
     /// Returns whether to run a method that is not the engine's if the user names no method.
     pub fn holds(&self, other: &Method) -> bool {
         match &self.work.others {
+            _ if self.contract.is_some() => self.compared().contains(&other.name),
             _ if matches!(other.runner, WalkRunner::External(_)) => true,
             Others::All => true,
             Others::Quick => other.quick,
@@ -121,21 +115,20 @@ impl Preset {
 mod tests {
     use super::*;
     use crate::corpora;
+    use crate::experiments::transform;
+    use crate::spec::pairs::expand;
 
     #[test]
     fn presets_found_by_name_and_their_corpora_exist() {
         for preset in PRESETS.iter() {
             assert_eq!(Preset::find(&preset.name).map(|it| &it.about), Some(&preset.about));
             assert!(!preset.states.is_empty() && preset.rounds > 0 && preset.runs > 0);
-            let WalkWork { corpora, orders, keeps, .. } = &preset.work;
+            let WalkWork { corpora, orders, .. } = &preset.work;
             for name in corpora {
                 assert!(corpora::find(name).is_some(), "{name}");
             }
             for name in orders {
                 assert!(Order::ALL.iter().any(|order| order.as_str() == name), "{name}");
-            }
-            for name in keeps {
-                assert!(Keep::ALL.iter().any(|keep| keep.as_str() == name), "{name}");
             }
         }
         assert!(Preset::find("fast").is_none());
@@ -147,7 +140,7 @@ mod tests {
         for (name, subcommand) in [("programs", "scan"), ("names", "list"), ("start", "scan")] {
             let preset = Preset::find(name).expect("a preset");
             assert!(preset.measures_processes());
-            assert_eq!(preset.variants().count(), 0);
+            assert!(preset.variants().is_empty());
             let commands = preset.commands(program);
             assert_eq!(commands[0].name, "transect");
             assert_eq!(commands[0].words[..2], ["/opt/bin dir/transect", subcommand]);
@@ -157,11 +150,17 @@ mod tests {
     }
 
     #[test]
-    fn preset_of_article_with_seven_threads_uses_seven() {
-        let preset = Preset::find("article-s2").expect("a preset");
-        let variants: Vec<String> = preset.variants().map(|variant| variant.to_string()).collect();
-        assert_eq!(variants.len(), ReaderKind::DIRECTORIES.len() + 2);
-        assert!(variants.iter().all(|name| name.contains("/shared-queue,threads=7")));
+    fn presets_of_articles_have_what_they_compare_and_their_base() {
+        for preset in PRESETS.iter().filter(|preset| preset.contract.is_some()) {
+            let compared = preset.compared();
+            let is_there = |name: &String| compared.contains(&expand(name));
+            assert!(!preset.base.is_empty() && preset.base.iter().all(is_there), "{}", preset.name);
+            let variants = preset.variants();
+            assert!(variants.iter().all(|variant| compared.contains(&variant.to_string())));
+            assert!(preset.protocol_rounds > 0 && preset.protocol_rounds <= preset.rounds);
+        }
+        let seven = Preset::find("article-s2").expect("a preset").variants();
+        assert!(seven.iter().all(|variant| variant.threads == Some(7)), "{seven:?}");
     }
 
     #[test]
@@ -170,7 +169,7 @@ mod tests {
             for (question, cell, against) in &preset.pairs {
                 assert_ne!(cell, against, "{question}");
                 for name in [cell, against].into_iter().filter(|name| name.contains('/')) {
-                    let name = name.replace("{best}", ReaderKind::best().as_str());
+                    let name = expand(name);
                     assert!(name.parse::<Variant>().is_ok(), "{question}: {name}");
                 }
             }
@@ -179,11 +178,10 @@ mod tests {
 
     #[test]
     fn presets_cover_every_protocol_of_the_articles() {
-        for protocol in ["P1", "P2", "P3", "P4", "P5", "P6"] {
-            assert_eq!(
-                PRESETS.iter().filter(|p| p.contract.as_deref() == Some(protocol)).count(),
-                1
-            );
-        }
+        let walks = PRESETS.iter().map(|preset| &preset.contract);
+        let passes = transform::PRESETS.iter().map(|preset| &preset.contract);
+        let mut protocols: Vec<&String> = walks.chain(passes).flatten().collect();
+        protocols.sort();
+        assert_eq!(protocols, ["P1", "P2", "P3", "P4", "P5", "P6"]);
     }
 }

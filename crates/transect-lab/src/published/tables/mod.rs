@@ -28,6 +28,11 @@ pub fn rows() -> &'static [ReferenceRow] {
     &ROWS
 }
 
+/// Returns the numbers that were measured by a protocol, named by its row of the seed contract.
+pub(crate) fn of_protocol(protocol: &str) -> impl Iterator<Item = &'static ReferenceRow> {
+    rows().iter().filter(move |row| row.contract.iter().any(|it| it == protocol))
+}
+
 /// Reads the file of an article, in the order of its tables, their rows and columns.
 ///
 /// # Errors
@@ -91,6 +96,8 @@ enum ValueKind {
 #[serde(deny_unknown_fields)]
 struct Column {
     tree: String,
+    #[serde(default)]
+    dataset: String,
     state: StatedCacheState,
     time: TimeKind,
     /// A note on this column, instead of that of the row.
@@ -102,6 +109,8 @@ struct Column {
 #[serde(deny_unknown_fields)]
 struct Line {
     method: String,
+    #[serde(default)]
+    ours: Vec<String>,
     contract: Vec<String>,
     times: Vec<f64>,
     /// The speed-ups that the article prints beside the times, if it does.
@@ -127,8 +136,10 @@ impl Table {
                 source: source.to_owned(),
                 article: article.to_owned(),
                 method: line.method.clone(),
+                ours: line.ours.clone(),
                 contract: line.contract.clone(),
                 corpus: column.tree.clone(),
+                dataset: column.dataset.clone(),
                 state: column.state,
                 quantity: column.time,
                 published: self.value(times),
