@@ -1,244 +1,389 @@
-//! A ranking as a seed article would print it, for sessions that follow its rules.
+//! The table of a seed article beside ours, for sessions of its preset.
+//!
+//! A row is a method of the article and the cell that stands for it here. Each has its ratio to the same base, so
+//! findings can be compared although machines, systems and trees differ.
+
+use std::cmp::Ordering;
 
 use serde::Serialize;
-
-use super::format::percent;
-use super::value::{Form, Value};
-use crate::experiments::{transform, walk};
-use crate::ranking::{Ranking, Row};
-use crate::spec::{SessionSpec, Spec};
-use transect_stats::samples::sorted;
 use transect_text::style::Style;
 use transect_text::table::Table;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    Nanoseconds,
-    Times,
-    /// A share, from 0 to 1.
-    Share,
-}
+use super::value::{Form, Value};
+use crate::experiments::{transform, walk};
+use crate::harness::cache_state::State;
+use crate::published::reference::{ReferenceRow, StatedCacheState, TimeKind};
+use crate::published::tables;
+use crate::ranking::pair_answers::in_words;
+use crate::ranking::{Ranking, Row};
+use crate::spec::pairs::expand;
+use crate::spec::{SessionSpec, Spec};
+use transect_stats::verdict::DEFAULT_THRESHOLD;
+use transect_stats::{Ratios, Summary, Verdict};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ArticleColumn {
-    pub name: String,
-    pub unit: Unit,
-}
+pub const DISCLAIMER: &str = "The article's times are as it printed them, of another machine, system and tree. They are \
+                         never ranked with ours.";
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ArticleRow {
-    pub cell: String,
-    /// One number for each column; fewer if the cell has fewer samples.
-    pub values: Vec<f64>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ArticleTable {
     #[serde(rename = "place")]
     pub dataset: usize,
     #[serde(rename = "pass")]
     pub cache_state: usize,
-    /// The protocol, by its row in the seed contract: `P1` to `P5`.
-    pub protocol: &'static str,
-    pub about: &'static str,
-    pub columns: Vec<ArticleColumn>,
+    /// The article: `S0` to `S4`.
+    pub source: &'static str,
+    /// Its subject.
+    pub article: &'static str,
+    /// Its tree or file.
+    pub corpus: &'static str,
+    /// How many of its comparisons are decided here, and how many of these find the same.
+    pub sentence: String,
+    /// What the ratios and columns mean.
+    pub about: String,
+    /// Whose numbers these are: [`DISCLAIMER`].
+    pub whose: &'static str,
     pub rows: Vec<ArticleRow>,
 }
 
-type Reduce = fn(&Row) -> Vec<f64>;
+#[derive(Clone, Debug, Serialize)]
+pub struct ArticleRow {
+    #[serde(flatten)]
+    pub published: &'static ReferenceRow,
+    /// The published time divided by that of the article's base; `None` for the base.
+    pub published_ratio: Option<f64>,
+    /// The cell that stands for the method; `None` if none was ranked.
+    pub cell: Option<String>,
+    /// Its time of the same kind, in nanoseconds: median of all rounds.
+    pub time_ns: Option<f64>,
+    /// The median of as many rounds as the article's protocol has, in nanoseconds.
+    pub by_protocol_ns: Option<f64>,
+    /// Its longest time divided by its median.
+    pub worst: Option<f64>,
+    /// Its ratio to the cell that stands for the article's base.
+    pub ratios: Option<Ratios>,
+    pub verdict: Option<String>,
+    /// Whether it differs from the base in the direction that the article found; `None` if that is undecided.
+    pub same_finding: Option<bool>,
+}
 
 impl ArticleTable {
-    /// Builds tables by the protocol of the session's preset; empty if it has none, or one that prints
-    /// single samples. An article prints wall times, so a ranking without comparable wall times has none.
+    /// Returns the tables of a session, one for each ranking; empty if its preset has no article.
     pub(super) fn of(spec: &SessionSpec, rankings: &[Ranking]) -> Vec<Self> {
-        let Some(protocol) = protocol_of(spec) else {
-            return Vec::new();
-        };
-        let reduced =
-            rankings.iter().filter(|ranking| !ranking.rows.is_empty() && ranking.has_wall_times());
-        reduced.filter_map(|ranking| Self::one(protocol, spec, ranking)).collect()
+        let Some((protocol, rounds)) = protocol_of(spec) else { return Vec::new() };
+        let rows: Vec<&'static ReferenceRow> = tables::of_protocol(protocol).collect();
+        let ranked = rankings.iter().filter(|ranking| !ranking.rows.is_empty());
+        ranked.filter_map(|ranking| Self::one(&rows, rounds, spec, ranking)).collect()
     }
 
-    fn one(protocol: &'static str, spec: &SessionSpec, ranking: &Ranking) -> Option<Self> {
-        let time = |name: String| ArticleColumn { name, unit: Unit::Nanoseconds };
-        let times = |name: &str| ArticleColumn { name: name.to_owned(), unit: Unit::Times };
-        let (about, columns, reduce): (_, Vec<ArticleColumn>, Reduce) = match protocol {
-            "P1" => {
-                let last = spec.runs.saturating_sub(1);
-                let name = format!("mean of the last {last}");
-                // A sample already is that mean; several rounds are averaged again.
-                ("several walks in a process, the first is dropped", vec![time(name)], |row| {
-                    vec![row.time.mean]
-                })
-            }
-            "P2" => (
-                "every run a process of its own: smallest, largest, median",
-                ["min", "max", "median"].map(|name| time(name.to_owned())).into(),
-                |row| vec![row.time.min, row.time.max, row.time.median],
-            ),
-            "P3" => (
-                "how many times faster than the slowest of the same run",
-                vec![time("time".to_owned()), times("× the slowest")],
-                |row| vec![row.time.median, row.speedup_over_slowest],
-            ),
-            "P4" => {
-                let most = ranking.rows.iter().map(|row| row.time.n).max()?;
-                let columns = (1..=most).map(|at| time(at.to_string())).collect();
-                ("every value, the smallest first", columns, |row| sorted(&row.samples))
-            }
-            "P5" => {
-                let times = ["time", "opening", "listing", "attributes"];
-                let waited = ArticleColumn { name: "waited".to_owned(), unit: Unit::Share };
-                let columns = times.map(|name| time(name.to_owned())).into_iter().chain([waited]);
-                (
-                    "the time of one run, the time inside its calls, summed over its threads, and the \
-                     share of the time in which the cores that it could use did not work for it",
-                    columns.collect(),
-                    |row| {
-                        let calls =
-                            row.calls.map(|c| [c.opening_ns, c.listing_ns, c.attributes_ns]);
-                        let calls = calls.into_iter().flatten().map(|ns| ns as f64);
-                        let sample = row.timed_sample;
-                        let time = sample.map_or(row.time.median, |sample| sample.time);
-                        let waited = sample.and_then(|sample| sample.waited);
-                        std::iter::once(time).chain(calls).chain(waited).collect()
-                    },
-                )
-            }
-            _ => return None,
+    fn one(
+        published: &[&'static ReferenceRow],
+        protocol_rounds: usize,
+        spec: &SessionSpec,
+        ranking: &Ranking,
+    ) -> Option<Self> {
+        let state = match ranking.state {
+            State::Cold => StatedCacheState::Cold,
+            State::Warm | State::AsIs => StatedCacheState::Warm,
         };
-        let reduced = |row: &Row| ArticleRow { cell: row.cell.name.clone(), values: reduce(row) };
-        let rows = ranking.rows.iter().map(reduced).collect();
+        let here = || published.iter().copied().filter(|row| row.state == state);
+        let is_like = |row: &ReferenceRow, at: usize| row.dataset == spec.datasets[at].name;
+        let has_like = |row: &&ReferenceRow| (0..spec.datasets.len()).any(|at| is_like(row, at));
+        // A session on other trees has none like the article's: it is compared with the first one.
+        let first = || here().next().filter(|_| !published.iter().any(has_like));
+        let like = here().find(|row| is_like(row, ranking.dataset)).or_else(first)?;
+        let rows: Vec<_> = here().filter(|row| row.corpus == like.corpus).collect();
+        let stands_for = |row: &ReferenceRow| {
+            let ranked = |name: &String| {
+                let name = expand(name);
+                ranking.rows.iter().chain(&ranking.apart).find(|row| row.cell.name == name)
+            };
+            row.ours.iter().find_map(ranked)
+        };
+        let is_base = |row: &Row| row.cell.name == spec.base;
+        let base = rows.iter().find(|row| stands_for(row).is_some_and(is_base));
+        let ratio = |row: &ReferenceRow| {
+            let base = base?;
+            let is_of_base = |other: &&&ReferenceRow| {
+                other.method == base.method && other.quantity == row.quantity
+            };
+            let of_base = rows.iter().find(is_of_base)?.published.value_ns();
+            (base.method != row.method).then(|| row.published.value_ns() / of_base)
+        };
+        let joined = |row: &&'static ReferenceRow| {
+            ArticleRow::of(row, ratio(row), stands_for(row), protocol_rounds)
+        };
+        let rows: Vec<ArticleRow> = rows.iter().map(joined).collect();
         let Ranking { dataset, cache_state, .. } = *ranking;
-        Some(Self { dataset, cache_state, protocol, about, columns, rows })
+        let ReferenceRow { source, article, corpus, .. } = like;
+        let about = base.map_or(String::new(), |base| {
+            format!("Ratios divide by '{}', for which {} stands here. ", base.method, spec.base)
+        });
+        let protocol = match protocol_rounds {
+            1 => "the first round".to_owned(),
+            rounds => format!("the median of the first {rounds} rounds"),
+        };
+        Some(Self {
+            dataset,
+            cache_state,
+            source,
+            article,
+            corpus,
+            sentence: sentence(&rows),
+            about: format!("{about}By its protocol: {protocol} alone."),
+            whose: DISCLAIMER,
+            rows,
+        })
     }
 
     pub(super) fn in_form(&self, form: Form) -> Table {
-        let title = |column: &ArticleColumn| match (form, column.unit) {
-            (Form::Terminal, _) | (_, Unit::Times | Unit::Share) => form.name(&column.name),
-            (_, Unit::Nanoseconds) => format!("{}, ms", form.name(&column.name)),
-        };
-        let value = |(value, column): (&f64, &ArticleColumn)| match column.unit {
-            Unit::Nanoseconds => Value::Time(*value).text(form),
-            Unit::Times => format!("{value:.1}"),
-            Unit::Share => percent(*value),
-        };
-        let titles: Vec<String> = self.columns.iter().map(title).collect();
-        let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
-        let mut table = Table::new(&["method"], &titles, &[]);
+        let ms = if form == Form::Markdown { ", ms" } else { "" };
+        let titles = ["its time", "time", "by its protocol"].map(|title| format!("{title}{ms}"));
+        let [its, ours, by_protocol] = titles.each_ref().map(String::as_str);
+        let has_worst = self.rows.iter().any(|row| row.published.published.worst().is_some());
+        let mut numbers = vec![its, "× its base", ours, "× base (95 %)", by_protocol];
+        numbers.extend(
+            has_worst.then_some(["its worst ÷ median", "worst ÷ median"]).into_iter().flatten(),
+        );
+        let last = ["verdict", "same finding"];
+        let mut table = Table::new(&["in the article", "here"], &numbers, &last);
         for row in &self.rows {
-            let values = row.values.iter().zip(&self.columns).map(value);
-            table.add(Style::new(), std::iter::once(form.name(&row.cell)).chain(values));
+            let ArticleRow { published, cell, .. } = row;
+            let kind = match published.quantity {
+                TimeKind::Real => String::new(),
+                kind => format!(", {}", kind.as_str()),
+            };
+            let time = |ns: Option<f64>| Value::known(ns, Value::Time);
+            let text = |text: Option<String>| Value::known(text, Value::Text);
+            let [its_worst, worst] = [published.published.worst(), row.worst]
+                .map(|worst| has_worst.then(|| Value::known(worst, Value::factor)));
+            let cells = [
+                Value::Name(format!("{}{kind}", published.method)),
+                Value::known(cell.clone(), Value::Name),
+                Value::Time(published.published.value_ns()),
+                Value::known(row.published_ratio, Value::factor),
+                time(row.time_ns),
+                Value::interval(row.ratios),
+                time(row.by_protocol_ns),
+            ];
+            let words = [text(row.verdict.clone()), text(row.finding().map(str::to_owned))];
+            let cells = cells.into_iter().chain(its_worst).chain(worst).chain(words);
+            let cells = cells.map(|value| value.text(form));
+            table.add(Style::new(), cells);
         }
         table
     }
+
+    /// Returns the caveats of the published numbers, each once.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let published = || self.rows.iter().map(|row| row.published);
+        let mut notes = Vec::new();
+        for row in published().filter(|row| !row.note.is_empty()) {
+            let text = match published().filter(|other| other.note == row.note).count() {
+                1 => format!("{}: {}", row.method, row.note),
+                _ => row.note.clone(),
+            };
+            if !notes.contains(&text) {
+                notes.push(text);
+            }
+        }
+        notes
+    }
 }
 
-/// Returns the protocol of a session that prints a table like an article's. P6 prints single samples.
-pub(super) fn protocol_of(spec: &SessionSpec) -> Option<&'static str> {
-    match spec.experiment() {
-        Spec::Walk => {
-            walk::preset::Preset::find(&spec.preset).and_then(|it| it.contract.as_deref())
+impl ArticleRow {
+    fn of(
+        published: &'static ReferenceRow,
+        published_ratio: Option<f64>,
+        row: Option<&Row>,
+        protocol_rounds: usize,
+    ) -> Self {
+        let is_real = published.quantity == TimeKind::Real;
+        let time_ns = row.and_then(|row| time_of(published.quantity, row));
+        let first = row.map(|row| &row.samples[..protocol_rounds.min(row.samples.len())]);
+        let compared = row.filter(|_| is_real && published_ratio.is_some());
+        let judgement = compared.and_then(|row| row.judgement);
+        let found = judgement.and_then(|judgement| direction(judgement.verdict));
+        Self {
+            published,
+            published_ratio,
+            cell: row.map(|row| row.cell.name.clone()),
+            time_ns,
+            by_protocol_ns: first.filter(|_| is_real).and_then(Summary::of).map(|it| it.median),
+            worst: row.filter(|_| is_real).map(|row| row.time.max / row.time.median),
+            ratios: compared.and_then(|row| row.to_base),
+            verdict: compared
+                .zip(judgement)
+                .map(|(row, judgement)| in_words(&judgement, row.alone, row.time.n)),
+            same_finding: found.zip(published_ratio).map(|(ours, ratio)| ours == printed(ratio)),
         }
-        // The article on file transforms defines this protocol.
-        Spec::Transform => (spec.preset == transform::CLASSIC).then_some("P2"),
-        Spec::Attributes => None,
     }
-    .filter(|&protocol| protocol != "P6")
+
+    /// Returns whether the article found the same, in words; `None` if nothing is compared.
+    fn finding(&self) -> Option<&'static str> {
+        self.ratios?;
+        Some(match self.same_finding {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "undecided",
+        })
+    }
+}
+
+fn sentence(rows: &[ArticleRow]) -> String {
+    let made = rows
+        .iter()
+        .filter(|row| row.published_ratio.is_some() && row.published.quantity == TimeKind::Real);
+    let compared = made.clone().filter(|row| row.ratios.is_some());
+    let decided = compared.clone().filter_map(|row| row.same_finding);
+    let same = decided.clone().filter(|same| *same).count();
+    let (made, compared, decided) = (made.count(), compared.count(), decided.count());
+    format!(
+        "Comparisons of the article: {made}. Decided here: {decided}; the same finding: {same}; nothing stands here: {}.",
+        made - compared
+    )
+}
+
+/// Returns the time of a cell that an article prints; `None` if it is unknown.
+fn time_of(kind: TimeKind, row: &Row) -> Option<f64> {
+    match kind {
+        TimeKind::Real => Some(row.time.median),
+        TimeKind::User => Some(row.user_ns),
+        TimeKind::Sys => Some(row.system_ns),
+        TimeKind::InFindFirstFile => row.calls.map(|calls| calls.opening_ns as f64),
+        TimeKind::InFindNextFile => row.calls.map(|calls| calls.listing_ns as f64),
+    }
+}
+
+/// Returns how the times of a cell and its base compare; `None` if that is undecided.
+fn direction(verdict: Verdict) -> Option<Ordering> {
+    match verdict {
+        Verdict::Faster | Verdict::LessCpu => Some(Ordering::Less),
+        Verdict::Slower | Verdict::MoreCpu => Some(Ordering::Greater),
+        Verdict::NoDifference => Some(Ordering::Equal),
+        Verdict::Undecided => None,
+    }
+}
+
+/// Returns what an article's ratio says, by the smallest difference that counts. Articles have no intervals.
+fn printed(ratio: f64) -> Ordering {
+    if (ratio - 1.0).abs() <= DEFAULT_THRESHOLD { Ordering::Equal } else { ratio.total_cmp(&1.0) }
+}
+
+/// Returns the protocol of the article that the session's preset follows, and its number of rounds.
+fn protocol_of(spec: &SessionSpec) -> Option<(&'static str, usize)> {
+    let (contract, rounds) = match spec.experiment() {
+        Spec::Walk => {
+            let preset = walk::preset::Preset::find(&spec.preset)?;
+            (&preset.contract, preset.protocol_rounds)
+        }
+        Spec::Transform => {
+            let preset = transform::Preset::find(&spec.preset)?;
+            (&preset.contract, preset.protocol_rounds)
+        }
+        Spec::Attributes => return None,
+    };
+    Some((contract.as_deref()?, rounds))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{change, disturb, report_cpu, with};
+    use crate::fixtures::{change, disturb, with};
     use crate::harness::log::SessionData;
     use crate::harness::protocol::CallTimes;
     use crate::ranking::rank;
 
-    fn reduced(preset: &str) -> Vec<ArticleTable> {
-        let mut data: SessionData = with(&[("base", 1000), ("slow", 4000)], 3);
+    fn tables(data: &SessionData) -> Vec<ArticleTable> {
+        ArticleTable::of(&data.spec, &rank(data))
+    }
+
+    /// Returns a session of an article's preset on these cells, of which the first is the base.
+    fn session(preset: &str, times: &[(&str, u64)], rounds: usize) -> SessionData {
+        let times: Vec<(String, u64)> =
+            times.iter().map(|(name, time)| (expand(name), *time)).collect();
+        let again = (format!("{} (again)", times[0].0), times[0].1);
+        let times = times.iter().chain([&again]).map(|(name, time)| (name.as_str(), *time));
+        let mut data = with(&times.collect::<Vec<_>>(), rounds);
         data.spec.preset = preset.to_owned();
-        ArticleTable::of(&data.spec, &rank(&data))
+        (data.spec.base, data.spec.second_base) = (data.spec.cells[0].name.clone(), again.0);
+        data
     }
 
-    fn names(reduction: &ArticleTable) -> Vec<&str> {
-        reduction.columns.iter().map(|column| column.name.as_str()).collect()
+    fn row<'t>(table: &'t ArticleTable, method: &str) -> &'t ArticleRow {
+        table.rows.iter().find(|row| row.published.method == method).expect("a row")
+    }
+
+    const S1: [(&str, u64); 4] = [
+        ("{best}/recursive", 1_000_000),
+        ("{best}/queue", 1_000_000),
+        ("qt-iterator-recursive", 1_900_000),
+        ("java-walk-file-tree", 500_000),
+    ];
+
+    #[test]
+    fn methods_of_article_beside_cells_that_stand_for_them() {
+        let table = &tables(&session("article-s1", &S1, 12))[0];
+        assert_eq!((table.source, table.rows.len()), ("S1", 15), "of the smallest tree");
+        let base = row(table, "WinAPI recursive");
+        assert_eq!((base.published_ratio, base.ratios, base.finding()), (None, None, None));
+        let found = |method: &str| {
+            let row = row(table, method);
+            (row.published_ratio.map(|it| it.round()), row.verdict.as_deref(), row.same_finding)
+        };
+        assert_eq!(found("WinAPI queue"), (Some(1.0), Some("no difference"), Some(true)));
+        assert_eq!(found("Qt iterator recursive"), (Some(2.0), Some("slower"), Some(true)));
+        assert_eq!(found("Java walkFileTree visitor"), (Some(4.0), Some("faster"), Some(false)));
+        assert_eq!(found("Groovy eachFileRecurse"), (Some(26.0), None, None), "not measured");
+        assert_eq!(
+            table.sentence,
+            "Comparisons of the article: 14. Decided here: 3; the same finding: 2; nothing stands here: 11."
+        );
     }
 
     #[test]
-    fn article_presets_print_the_articles_columns() {
-        let of = |preset: &str| reduced(preset).remove(0);
-        let s3 = of("article-s3");
-        assert_eq!((s3.protocol, names(&s3)), ("P2", vec!["min", "max", "median"]));
-        assert_eq!(s3.rows[0].values, [1000.0, 1002.0, 1001.0]);
-        let s0 = of("article-s0");
-        assert_eq!(s0.columns[1].unit, Unit::Times);
-        assert!(s0.rows[0].values[1] > 3.9 && s0.rows[1].values[1] == 1.0);
-        let s4 = of("article-s4");
-        assert_eq!((names(&s4), s4.rows[1].values[0]), (vec!["1", "2", "3"], 4000.0));
-        assert_eq!(of("article-s1").rows[0].values, [1001.0]);
-        let s2 = of("article-s2");
-        assert_eq!(names(&s2), ["time", "opening", "listing", "attributes", "waited"]);
-        assert_eq!(s2.columns[4].unit, Unit::Share);
-        // Calls that were not timed are missing, not zero.
-        assert_eq!(s2.rows[0].values, [1001.0]);
-    }
-
-    /// They used to be of two runs: the wall time of a sample beside the calls of another process.
-    #[test]
-    fn call_times_and_wall_time_are_of_one_run() {
-        let mut data: SessionData = with(&[("base", 1000), ("seven", 4000)], 3);
-        data.spec.preset = "article-s2".to_owned();
-        data.spec.environment.cores = 2;
-        for (cell, threads) in [("base", 1), ("seven", 7)] {
-            change(&mut data, cell, |runs, _| {
-                let time = runs[0].elapsed_ns;
-                runs[0].cpu_ns = Some(time / 4);
-                let (opening_ns, listing_ns, attributes_ns) = (time + 1, time + 2, time + 3);
-                let calls =
-                    CallTimes { opening_ns, listing_ns, attributes_ns, ..CallTimes::default() };
-                runs[0].calls = Some(CallTimes { threads, ..calls });
-            });
-        }
-        let table = ArticleTable::of(&data.spec, &rank(&data)).remove(0);
-        let [base, seven] = [&table.rows[0].values, &table.rows[1].values];
-        assert_eq!(base[..4], [1001.0, 1002.0, 1003.0, 1004.0]);
-        assert!((base[4] - 0.75).abs() < 0.01, "one thread can use one core: {base:?}");
-        assert_eq!(seven[..4], [4001.0, 4002.0, 4003.0, 4004.0]);
-        assert!((seven[4] - 0.875).abs() < 0.01, "seven threads can use two cores: {seven:?}");
+    fn few_rounds_find_nothing_and_protocol_reduces_its_own() {
+        let table = &tables(&session("article-s1", &S1, 3))[0];
+        let qt = row(table, "Qt iterator recursive");
+        assert_eq!(
+            (qt.verdict.as_deref(), qt.finding()),
+            (Some("too few rounds"), Some("undecided"))
+        );
+        // The first of three rounds; later ones take a nanosecond longer each.
+        let (first, all) = (qt.by_protocol_ns.unwrap(), qt.time_ns.unwrap());
+        assert_eq!((first, all), (1_900_000.0, 1_900_001.0));
     }
 
     #[test]
-    fn cpu_times_print_no_article_table() {
-        let mut data = with(&[("base", 1000), ("slow", 4000)], 3);
-        data.spec.preset = "article-s1".to_owned();
-        ["base", "slow"].iter().for_each(|cell| report_cpu(&mut data, cell, 100));
-        assert_eq!(ArticleTable::of(&data.spec, &rank(&data)).len(), 1);
-        disturb(&mut data, 6);
-        let rankings = rank(&data);
-        assert_eq!(rankings[0].by, crate::ranking::Metric::Processor);
-        assert_eq!(ArticleTable::of(&data.spec, &rankings), []);
+    fn tree_of_article_selects_its_numbers() {
+        let mut data = session("article-s1", &S1, 5);
+        data.spec.datasets[0].name = "data".to_owned();
+        assert!(tables(&data)[0].corpus.starts_with("D3 data"));
+        data.spec.preset = "quick".to_owned();
+        assert!(tables(&data).is_empty(), "rows of an article only in its own session");
     }
 
     #[test]
-    fn classic_transform_preset_prints_min_max_median() {
-        let mut data = with(&[("base", 1000), ("slow", 4000)], 5);
-        let (kind, sync) = (transform::Kind::Copy, transform::SyncRule::None);
-        data.spec.transform = Some(transform::Rules { kind, sync });
-        for (preset, reductions) in [("classic", 1), ("quick", 0), ("article-s3", 0)] {
-            data.spec.preset = preset.to_owned();
-            let reduced = ArticleTable::of(&data.spec, &rank(&data));
-            assert_eq!(reduced.len(), reductions, "{preset}");
-            let named = reduced.iter().all(|of| names(of) == ["min", "max", "median"]);
-            assert!(named, "{reduced:?}");
-        }
+    fn times_inside_calls_beside_those_of_article() {
+        let cell = "{best}/shared-queue,threads=7,buffer=4K";
+        let mut data = session("article-s2", &[(cell, 1000)], 3);
+        data.spec.cache_states = vec![State::Cold];
+        change(&mut data, &expand(cell), |runs, _| {
+            runs[0].calls =
+                Some(CallTimes { opening_ns: 10, listing_ns: 20, ..CallTimes::default() });
+        });
+        let table = &tables(&data)[0];
+        let times: Vec<_> = table.rows.iter().map(|row| row.time_ns).collect();
+        assert_eq!(times[..3], [Some(1001.0), Some(10.0), Some(20.0)]);
+        assert!(table.rows[2].by_protocol_ns.is_none() && table.rows[3].cell.is_none());
+        assert!((table.rows[5].published_ratio.unwrap() - 29.0 / 128.0).abs() < 1e-9);
     }
 
     #[test]
-    fn other_presets_print_no_article_table() {
-        for preset in ["quick", "full", "article-s3-naive", "no such preset"] {
-            assert_eq!(reduced(preset), [], "{preset}");
-        }
+    fn busy_session_shows_times_and_finds_nothing() {
+        let mut data = session("article-s1", &S1, 12);
+        let samples = data.samples.len();
+        disturb(&mut data, samples);
+        let table = &tables(&data)[0];
+        assert!(table.rows.iter().all(|row| row.ratios.is_none() && row.same_finding.is_none()));
     }
 }

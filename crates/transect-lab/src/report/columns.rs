@@ -113,7 +113,7 @@ pub(super) const COLUMNS: &[Column] = &[
         Value::known(row.ns_per_byte, |each| Value::Text(format!("{:.0}", 1e3 / each)))
     })
     .only(is_transform),
-    number("cpu", 8, |_, row| Value::Time(row.cpu_ns())).long("cpu, ms"),
+    number("cpu", 8, |_, row| Value::known(row.run_cpu_ns, Value::Time)).long("cpu of a run, ms"),
     number("cores", 2, |_, row| Value::known(row.cores, Value::factor)).optional(),
     number("faults", 1, |_, row| Value::known(row.faults, Value::Number)).only(is_process),
     number("unwritten", 1, |_, row| Value::known(row.unwritten, Value::Bytes)).only(is_transform),

@@ -9,7 +9,6 @@ use crate::harness::interference::Disturbance;
 use crate::harness::log::SessionData;
 use crate::ranking::pair_answers::PairAnswer;
 use crate::ranking::{Metric, Ranking, Row};
-use crate::report::article_table::protocol_of;
 use crate::spec::{CheckedBy, SessionSpec};
 use transect_stats::verdict::{MIN_ROUNDS, Verdict, can_decide};
 
@@ -268,9 +267,6 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
     if let Some(reason) = spec.replaced_reason(ranking.cache_state) {
         notes.push(format!("Cold caches were asked for and not made: {reason}."));
     }
-    if !ranking.has_wall_times() && protocol_of(spec).is_some() {
-        notes.push("The article's table is left out: it shows wall times.".to_owned());
-    }
     if ranking.uncompared.is_some() {
         notes.push("Times are listed as measured, in the order of the session.".to_owned());
     }
@@ -497,12 +493,10 @@ mod tests {
             "Nothing is compared: other processes disturbed 36 of 36 samples, and the CPU time of a \
              single run is known for too few methods."
         );
-        let notes = [
-            "The article's table is left out: it shows wall times.",
-            "Times are listed as measured, in the order of the session.",
-        ];
-        assert_eq!(conclusion.notes, notes);
-        assert_eq!(crate::report::ArticleTable::of(&data.spec, &rank(&data)), []);
+        assert_eq!(
+            conclusion.notes,
+            ["Times are listed as measured, in the order of the session."]
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Fields are quoted by RFC 4180, but lines end with LF. Times are nanoseconds, memory is bytes. Unknown
 //! values are empty, never 0.
 
-use super::Report;
+use super::{ArticleRow, Report};
 use crate::harness::cache_state::State;
 use crate::ranking::pair_answers::PairAnswer;
 use crate::ranking::{Ranking, Row};
@@ -18,6 +18,8 @@ struct Line<'r> {
     row: Result<(usize, &'r Row), &'r str>,
     /// The pair that the line is about, instead of the cell's row.
     pair: Option<&'r PairAnswer>,
+    /// The method of the article for which the cell stands.
+    article: Option<&'r ArticleRow>,
 }
 
 impl<'r> Line<'r> {
@@ -123,6 +125,11 @@ const COLUMNS: &[(&str, Field)] = &[
     ("cores", |it| exact(it.row()?.cores?)),
     ("code_lines", |it| Some(it.row()?.cell.code?.lines.to_string())),
     ("unranked_reason", |it| it.row.err().map(str::to_owned)),
+    ("article_method", |it| Some(it.article?.published.method.clone())),
+    ("article_ns", |it| whole(it.article?.published.published.value_ns())),
+    ("article_ratio", |it| exact(it.article?.published_ratio?)),
+    ("by_protocol_ns", |it| whole(it.article?.by_protocol_ns?)),
+    ("same_finding", |it| Some(it.article?.same_finding?.to_string())),
 ];
 
 fn whole(number: f64) -> Option<String> {
@@ -139,13 +146,20 @@ pub fn header() -> String {
 
 /// Returns all lines, the header first.
 pub fn write(report: &Report<'_>) -> String {
-    let lines = report.rankings.iter().flat_map(|ranking| lines(report.session, ranking));
+    let lines = report.rankings.iter().flat_map(|ranking| lines(report, ranking));
     std::iter::once(header()).chain(lines).map(|line| line + "\n").collect()
 }
 
 /// Returns the lines of a ranking, without line ends: rows, rows apart, unranked cells,
 /// pairs.
-pub fn lines(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
+pub fn lines(report: &Report<'_>, ranking: &Ranking) -> Vec<String> {
+    let spec = report.session;
+    let of_ranking = report.article_tables.iter().filter(|table| {
+        (table.dataset, table.cache_state) == (ranking.dataset, ranking.cache_state)
+    });
+    let articles: Vec<&ArticleRow> = of_ranking.flat_map(|table| &table.rows).collect();
+    let article =
+        |cell: &Cell| articles.iter().copied().find(|row| row.cell.as_deref() == Some(&*cell.name));
     let rows = ranking.rows.iter().enumerate().chain(ranking.apart.iter().enumerate());
     let rows = rows.map(|(at, row)| Line {
         spec,
@@ -153,6 +167,7 @@ pub fn lines(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
         cell: &row.cell,
         row: Ok((at, row)),
         pair: None,
+        article: article(&row.cell),
     });
     let cell_of = |name: &str| {
         let cell = spec.cells.iter().find(|cell| cell.name == name);
@@ -160,11 +175,11 @@ pub fn lines(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
     };
     let unranked = ranking.unranked.iter().map(|unranked| {
         let (cell, row) = (cell_of(&unranked.cell), Err(unranked.reason.as_str()));
-        Line { spec, ranking, cell, row, pair: None }
+        Line { spec, ranking, cell, row, pair: None, article: None }
     });
     let pairs = ranking.pairs.iter().map(|pair| {
         let row = Err(pair.reason.as_deref().unwrap_or_default());
-        Line { spec, ranking, cell: cell_of(&pair.cell), row, pair: Some(pair) }
+        Line { spec, ranking, cell: cell_of(&pair.cell), row, pair: Some(pair), article: None }
     });
     let fields = |line: Line<'_>| {
         let fields = COLUMNS.iter().map(|(_, field)| quoted(&field(&line).unwrap_or_default()));
@@ -248,13 +263,15 @@ mod tests {
         let data = data();
         let lines = parse(&write(&Report::of(&data)));
         let unranked = lines.iter().find(|line| line[4] == "wrong").unwrap();
-        assert_eq!(unranked[unranked.len() - 1], "found something else: \"2\", not 3");
-        assert!(unranked[10..unranked.len() - 1].iter().all(String::is_empty), "{unranked:?}");
+        let reason = COLUMNS.iter().position(|(name, _)| *name == "unranked_reason").unwrap();
+        assert_eq!(unranked[reason], "found something else: \"2\", not 3");
+        let others = unranked[10..].iter().filter(|field| *field != &unranked[reason]);
+        assert!(others.clone().all(String::is_empty), "{unranked:?}");
         let ranked = lines.iter().find(|line| line[4] == "base").unwrap();
         assert_eq!(
             ranked[COLUMNS.iter().position(|(name, _)| *name == "median_ns").unwrap()],
             "1000"
         );
-        assert_eq!(ranked[ranked.len() - 1], "");
+        assert_eq!(ranked[reason], "");
     }
 }

@@ -42,7 +42,3 @@ pub(super) fn milliseconds(nanoseconds: f64) -> String {
 pub(super) fn time(nanoseconds: f64) -> String {
     duration(Duration::from_nanos(nanoseconds as u64))
 }
-
-pub(super) fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
-}

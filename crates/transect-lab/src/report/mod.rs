@@ -13,15 +13,13 @@ pub mod explanation;
 mod format;
 mod overview;
 pub mod page;
-mod published_tables;
 pub mod text;
 mod value;
 mod writer;
 
-pub use article_table::{ArticleColumn, ArticleRow, ArticleTable, Unit};
+pub use article_table::{ArticleRow, ArticleTable, DISCLAIMER};
 pub use conclusion::Conclusion;
 pub use overview::{Bar, Overview};
-pub use published_tables::{DISCLAIMER, PublishedTable};
 
 use serde::Serialize;
 
@@ -47,11 +45,9 @@ pub struct Report<'s> {
     /// The rankings in words, one conclusion each.
     #[serde(rename = "findings")]
     pub conclusions: Vec<Conclusion>,
-    /// The rankings as the seed article prints them whose rules the session follows, if any.
-    #[serde(rename = "reductions")]
+    /// The table of the seed article whose preset the session follows, beside each ranking.
+    #[serde(rename = "articles")]
     pub article_tables: Vec<ArticleTable>,
-    /// The published tables of the articles for these datasets and rules: others' numbers.
-    pub references: Vec<PublishedTable>,
 }
 
 impl<'s> Report<'s> {
@@ -66,7 +62,6 @@ impl<'s> Report<'s> {
             overviews: rankings.iter().map(|ranking| Overview::of(session, ranking)).collect(),
             conclusions: rankings.iter().map(|ranking| Conclusion::of(data, ranking)).collect(),
             article_tables: ArticleTable::of(session, &rankings),
-            references: published_tables::of(session),
             rankings,
         }
     }

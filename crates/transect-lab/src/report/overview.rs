@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::conclusion::under_wine;
 use super::format::time;
 use crate::ranking::{Metric, Ranking, Row};
-use crate::spec::{SessionSpec, Spec};
+use crate::spec::{ENGINE, SessionSpec, Spec};
 use transect_stats::Verdict;
 use transect_stats::verdict::MIN_ROUNDS;
 
@@ -39,6 +39,8 @@ pub struct Bar {
     /// Its usual name: a program, or a language.
     pub label: String,
     pub median_ns: f64,
+    /// The part of it in which its process starts; `None` for a method with a clock of its own.
+    pub start_up_ns: Option<f64>,
     /// Its ratio to the base; `None` for the base.
     pub to_base: Option<f64>,
     pub is_base: bool,
@@ -66,6 +68,7 @@ impl Overview {
             cell: row.cell.name.clone(),
             label: label(spec, row),
             median_ns: row.time.median,
+            start_up_ns: row.start_up,
             to_base: row.to_base.map(|ratios| ratios.median),
             is_base: row.cell.name == spec.base,
         };
@@ -89,23 +92,25 @@ fn refusal(spec: &SessionSpec, ranking: &Ranking) -> Option<String> {
     ))
 }
 
+fn is_of_article(spec: &SessionSpec) -> bool {
+    spec.preset.starts_with("article-")
+}
+
 /// Returns the usual name of a method.
 fn label(spec: &SessionSpec, row: &Row) -> String {
     let cell = &row.cell;
+    let (is_base, is_walk) = (cell.name == spec.base, spec.experiment() == Spec::Walk);
     match cell.kind.as_str() {
-        _ if cell.name == spec.base && spec.is_own(cell) && spec.experiment() == Spec::Walk => {
-            "transect".to_owned()
-        }
-        "contender" if spec.experiment() == Spec::Walk && cell.name != spec.base => {
-            cell.language.clone()
-        }
+        // The base of an article is a variant, not what the program does.
+        ENGINE if is_base && is_walk && !is_of_article(spec) => "transect".to_owned(),
+        "contender" if is_walk && !is_base => cell.language.clone(),
         _ if cell.name == "fdfind" => "fd".to_owned(),
         _ => cell.name.clone(),
     }
 }
 
 /// Returns the best-known methods besides the base, the best known first. Of a language, it is the fastest
-/// method. Methods of transforms and attributes are not well known: there, the fastest follow.
+/// method. Methods of transforms, attributes and articles are not well known: there, the fastest follow.
 fn known<'r>(spec: &SessionSpec, ranking: &'r Ranking) -> Vec<&'r Row> {
     let methods: Vec<&Row> = ranking
         .rows
@@ -120,7 +125,7 @@ fn known<'r>(spec: &SessionSpec, ranking: &'r Ranking) -> Vec<&'r Row> {
     };
     let programs = PROGRAMS.iter().filter_map(named).take(MAX_PROGRAMS);
     let mut chosen: Vec<&Row> = programs.chain(LANGUAGES.iter().filter_map(of_language)).collect();
-    if spec.experiment() != Spec::Walk || spec.whole_processes {
+    if spec.experiment() != Spec::Walk || spec.whole_processes || is_of_article(spec) {
         let is_chosen = |row: &&Row, chosen: &[&Row]| {
             chosen.iter().any(|other| other.cell.name == row.cell.name)
         };

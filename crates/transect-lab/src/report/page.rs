@@ -37,7 +37,7 @@ pub fn html(report: &Report<'_>, nonce: &Nonce) -> serde_json::Result<String> {
         kind: report.session.words().kind,
         seed: report.session.seed.to_string(),
         csv_head: csv::header(),
-        csv: rankings.map(|ranking| csv::lines(report.session, ranking)).collect(),
+        csv: rankings.map(|ranking| csv::lines(report, ranking)).collect(),
     };
     let data = serde_json::to_string(&data)?;
     let mut fallback = Vec::new();

@@ -41,7 +41,7 @@ pub fn write(
         out.words(overview, &report.conclusions[at])?;
         out.article_tables(report, ranking)?;
     }
-    out.published_tables(report)
+    Ok(())
 }
 
 /// Writes a report as Markdown, with all rows. What a ranking says comes before its rows.
@@ -56,7 +56,7 @@ pub fn write_markdown(mut out: impl Write, report: &Report<'_>) -> Result<()> {
         out.ranking(report.session, ranking, overview, true)?;
         out.article_tables(report, ranking)?;
     }
-    out.published_tables(report)
+    Ok(())
 }
 
 /// Returns the rows of an overview, with the floor; `None` if the ranking is short enough to be written
@@ -215,27 +215,19 @@ impl Writer<'_> {
         notes.try_for_each(|note| self.sentence(WARN, note))
     }
 
-    /// Writes a ranking as its article prints it, if it has a table.
+    /// Writes the table of an article beside the ranking, if the session is one of its preset.
     fn article_tables(&mut self, report: &Report<'_>, ranking: &Ranking) -> Result<()> {
         let is_of_it = |table: &&ArticleTable| {
             (table.dataset, table.cache_state) == (ranking.dataset, ranking.cache_state)
         };
         for table in report.article_tables.iter().filter(is_of_it) {
-            self.heading(3, "The same, as the article prints it", "")?;
-            self.sentence(Style::new(), table.about)?;
-            self.table(&table.in_form(self.form))?;
-        }
-        Ok(())
-    }
-
-    fn published_tables(&mut self, report: &Report<'_>) -> Result<()> {
-        if let Some(table) = report.references.first() {
-            self.heading(2, "From the articles", "")?;
+            let ArticleTable { source, article, corpus, .. } = table;
+            self.heading(3, &format!("Beside the article: {source}, {article}"), "")?;
+            self.sentence(BOLD, &table.sentence)?;
+            self.sentence(DIM, &format!("{corpus}. {}", table.about))?;
             self.sentence(WARN, table.whose)?;
-        }
-        for table in &report.references {
-            self.heading(3, &format!("{}, {}: {}", table.source, table.article, table.corpus), "")?;
             self.table(&table.in_form(self.form))?;
+            self.items(DIM, table.notes().into_iter())?;
         }
         Ok(())
     }

@@ -58,3 +58,23 @@ fn stored_session_of_csharp_answers_its_questions() {
     let of_dotnet = answers.iter().filter_map(Value::as_str).filter(|it| it.starts_with("dotnet-"));
     assert_eq!(of_dotnet.count(), 5, "{answers:?}");
 }
+
+#[test]
+fn pages_of_articles_have_the_tables_of_their_sessions() {
+    let env = TestEnv::new();
+    let folder = format!("{}/../../docs/sessions", env!("CARGO_MANIFEST_DIR"));
+    for article in ["s0", "s1", "s2", "s3", "s4"] {
+        let page = std::fs::read_to_string(format!("{folder}/{article}.md")).expect("a page");
+        let session = format!("{folder}/article-{article}.jsonl");
+        let report = env.lab(["report", "--markdown", &session]).exits(0).quiet().stdout_text();
+        let tables: Vec<&str> = report.split("### Beside the article").skip(1).collect();
+        assert!(!tables.is_empty(), "{article} has no table");
+        for table in tables {
+            let rest = table.split("\n## ").next().unwrap_or_default();
+            let mut lines = rest
+                .lines()
+                .filter(|line| line.starts_with("| ") || line.starts_with("Comparisons"));
+            assert!(lines.all(|line| page.contains(line)), "{article}: {rest}");
+        }
+    }
+}

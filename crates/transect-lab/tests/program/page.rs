@@ -401,9 +401,7 @@ fn page_has_tab_for_every_dataset_and_state() {
     let lines = session.cells.len() as u64 - 1;
     assert_eq!(count(&browser, "#scaling .line path"), lines);
     assert_eq!(count(&browser, "#scaling .line circle"), 2 * lines);
-    // Both corpora stand for trees of an article, whose numbers have their own section.
-    assert_eq!(count(&browser, "#references details"), 2);
-    assert_eq!(count(&browser, "#table #references, #samples #references"), 0);
+    assert_eq!(count(&browser, "#article:not([hidden])"), 0, "it is no session of an article");
     assert_silent(&browser);
 }
 
@@ -534,6 +532,7 @@ fn page_fits_phone_and_themes() {
         return;
     };
     let page = env.path("page.html");
+    assert_eq!(count(&browser, "#article:not([hidden]) tbody tr"), 8, "the methods of the article");
     for (width, height) in [(390, 844), (320, 568), (1280, 720), (1920, 1080)] {
         browser.resize(width, height);
         browser.open(&page);
@@ -650,7 +649,7 @@ fn page_file_replaced_atomically() {
 fn report_other_formats_contain_every_cell() {
     let env = TestEnv::new();
     let mut session = Session::new();
-    session.preset = "article-s3";
+    session.preset = "article-s4";
     env.text("session.jsonl", &session.text());
     let report = |form: &[&str]| {
         let args = ["report", "session.jsonl"].iter().chain(form);
@@ -665,9 +664,9 @@ fn report_other_formats_contain_every_cell() {
         "| a,b \\| \\`c\\` |",
         "\\<img src=x onerror=\"window.ran = 1\"\\>",
         "* not ranked: wrong: found something else: \\<img",
-        "### The same, as the article prints it",
-        "## From the articles\n\n> Numbers as the article printed them",
-        "### S0, attributes 50 times faster: D1: 1,000 small files",
+        "### Beside the article: S4, the FindFirstFileEx matrix with std::async",
+        "> The article's times are as it printed them, of another machine",
+        "| sync LARGE\\_FETCH Basic |  | 2261.000 |  |  |",
     ] {
         assert!(markdown.contains(told), "{told}\n{markdown}");
     }
@@ -680,16 +679,10 @@ fn report_other_formats_contain_every_cell() {
     assert!(columns.len() > session.cells.len() && columns.iter().all(|&n| n == columns[0]));
     let json: Value = serde_json::from_str(&report(&["--json"])).expect("an object");
     assert_eq!(json["schema"], "transect.lab.report/1");
-    assert_eq!(json["references"][0]["source"], "S0");
-    assert_eq!(json["reductions"][0]["protocol"], "P2");
+    assert_eq!(json["articles"][0]["source"], "S4");
     assert_eq!(json["rankings"][0]["rows"][0]["rounds"].as_array().map(Vec::len), Some(12));
     let plain = report(&[]);
-    for told in [
-        "\\u{202e}txt.exe",
-        "wrong: found something else",
-        "From the articles",
-        "as the article prints it",
-    ] {
+    for told in ["\\u{202e}txt.exe", "wrong: found something else", "Beside the article: S4"] {
         assert!(plain.contains(told), "{told}\n{plain}");
     }
     let both = ["report", "session.jsonl", "--json", "--csv"];

@@ -1,75 +1,38 @@
-// These samples reduced as in the articles, and the articles' own numbers.
+// The table of an article beside ours. The article's numbers were not measured here.
 
-function reductionCard() {
-  const { section, body } = card('reduction', 'As in the article', '');
+function articleCard() {
+  const { section, body } = card('article', 'Beside the article', '');
   const about = section.querySelector('.about');
   return {
     section,
     draw() {
-      const here = ({ place: at, pass }) => at === view.place && pass === view.pass;
-      const reduction = report.reductions.find(here);
-      section.hidden = !reduction;
-      if (!reduction) return;
-      about.textContent = `Protocol ${reduction.protocol}: ${reduction.about}. No verdict uses these numbers.`;
-      const there = new Set(shown().map((row) => row.cell.name));
-      const heads = reduction.columns.map(({ name }) => h('th', { scope: 'col', class: 'number' }, name));
-      const rows = reduction.rows.filter(({ cell }) => there.has(cell)).map(({ cell, values }) => (
-        h('tr', { 'data-method': cell }, h('th', { scope: 'row' }, named(cell)),
-          reduction.columns.map(({ unit }, at) => h('td', { class: 'number' }, values[at] === undefined ? ''
-            : unit === 'times' ? values[at].toFixed(1)
-              : unit === 'share' ? `${(100 * values[at]).toFixed(1)} %` : duration(values[at]))))));
-      body.replaceChildren(h('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'As in the article' },
-        h('table', {}, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'method'), heads)), h('tbody', {}, rows))));
+      const table = report.articles.find(({ place: at, pass }) => at === view.place && pass === view.pass);
+      section.hidden = !table;
+      if (!table) return;
+      about.textContent = `${table.source}, ${table.article}: ${table.corpus}. ${table.about} ${table.whose}`;
+      const heads = ['in the article', 'here', 'its time', '× its base', 'time', '× base (95 %)', 'verdict', 'same finding', 'by its protocol', 'its worst ÷ median', 'worst ÷ median'];
+      const isNumber = (at) => at >= 2 && at !== 6 && at !== 7;
+      const notes = [...new Set(table.rows.map(({ note }) => note))].filter((note) => note !== '');
+      const cells = (row) => [
+        named(row.quantity === 'real' ? row.method : `${row.method}, ${row.quantity.replaceAll('_', ' ')}`),
+        row.cell === null ? '' : h('button', { type: 'button', class: 'link', click: () => openDetail(row.cell) }, named(row.cell)),
+        duration(row.published.value_ns ?? row.published.median_ns),
+        row.published_ratio === null ? '' : ratio(row.published_ratio),
+        row.time_ns === null ? '' : duration(row.time_ns),
+        row.ratios === null ? '' : `${ratio(row.ratios.median)} (${ratio(row.ratios.low)} to ${ratio(row.ratios.high)})`,
+        row.verdict ?? '',
+        row.ratios === null ? '' : { true: 'yes', false: 'no', null: 'undecided' }[row.same_finding],
+        row.by_protocol_ns === null ? '' : duration(row.by_protocol_ns),
+        row.published.max_ns === undefined ? '' : ratio(row.published.max_ns / row.published.median_ns),
+        row.worst === null ? '' : ratio(row.worst),
+      ];
+      body.replaceChildren(h('p', { class: 'finding' }, table.sentence),
+        h('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Beside the article' }, h('table', {},
+          h('thead', {}, h('tr', {}, heads.map((head, at) => h('th', { scope: 'col', class: isNumber(at) ? 'number' : null }, head)))),
+          h('tbody', {}, table.rows.map((row) => h('tr', { 'data-method': row.cell }, cells(row).map((cell, at) => (
+            at === 0 ? h('th', { scope: 'row' }, cell)
+              : h('td', { class: isNumber(at) ? 'number' : null }, cell)))))))),
+        ...notes.map((note) => h('p', { class: 'note' }, note)));
     },
   };
-}
-
-const QUANTITIES = {
-  real: 'real',
-  user: 'user',
-  sys: 'sys',
-  in_find_first_file: 'in FindFirstFileEx',
-  in_find_next_file: 'in FindNextFile',
-};
-
-/** Published numbers: nothing in this section was measured here. */
-function referencesSection() {
-  const { references } = report;
-  if (references.length === 0) return null;
-  const here = references.filter((table) => table.place !== null).length;
-  return h('section', { class: 'card others', id: 'references', 'aria-labelledby': 'references-title' },
-    h('div', { class: 'card-head' }, h('div', {},
-      h('h2', { id: 'references-title' }, 'Published numbers of the articles'),
-      h('p', { class: 'about' }, references[0].whose))),
-    references.map((table, at) => h('details', { open: here === 0 ? at === 0 : table.place !== null },
-      h('summary', {}, h('span', { class: 'badge source' }, table.source), ` ${table.article}: ${table.corpus}`,
-        table.place === null ? null : h('span', { class: 'beside' }, ' compare ', named(session.places[table.place].name))),
-      referenceTable(table))));
-}
-
-function referenceTable({ rows }) {
-  const valueOf = ({ published }) => published.value_ns ?? published.median_ns;
-  const most = Math.max(...rows.map(valueOf));
-  const least = Math.min(...rows.map(valueOf));
-  const hasSpeedups = rows.some((row) => row.speedup !== null);
-  const bar = (value) => {
-    // Logarithmic where values are far apart: bars without length show nothing.
-    const share = most > 20 * least ? Math.log(value / least * 1.5) / Math.log(most / least * 1.5) : value / most;
-    const inner = h('span', { class: 'bar' });
-    inner.style.width = `${Math.max(1, 100 * share)}%`;
-    return h('span', { class: 'bar-host', 'aria-hidden': 'true' }, inner);
-  };
-  const how = ({ kind, n }) => (kind === 'once' ? 'one run' : `${kind === 'statistics' ? 'median' : kind} of ${n}`);
-  const heads = ['method', 'caches', 'quantity', 'time', '', hasSpeedups ? '× slowest' : null, 'note'];
-  return h('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Numbers of an article' }, h('table', { class: 'reference' },
-    h('thead', {}, h('tr', {}, heads.filter((head) => head !== null).map((head) => (
-      h('th', { scope: 'col', class: head === 'time' || head === '× slowest' ? 'number' : null }, head))))),
-    h('tbody', {}, rows.map((row) => h('tr', {},
-      h('th', { scope: 'row' }, named(row.method)),
-      h('td', {}, row.state),
-      h('td', {}, `${QUANTITIES[row.quantity]}, ${how(row.published)}`),
-      h('td', { class: 'number' }, duration(valueOf(row))),
-      h('td', { class: 'bars' }, bar(valueOf(row))),
-      hasSpeedups ? h('td', { class: 'number' }, row.speedup === null ? '' : row.speedup.toFixed(1)) : null,
-      h('td', { class: 'note' }, row.note))))));
 }

@@ -21,12 +21,16 @@ function overviewSection() {
 function barList(bars) {
   const longest = Math.max(...bars.map((bar) => bar.median_ns));
   return h('ol', { class: 'tools' }, bars.map((bar) => {
-    const length = h('span', { class: 'length' });
-    length.style.width = `${(100 * bar.median_ns) / longest}%`;
+    const part = (ns, kind) => {
+      const length = h('span', { class: `length ${kind}` });
+      length.style.width = `${(100 * ns) / longest}%`;
+      return length;
+    };
+    const start = Math.min(bar.start_up_ns ?? 0, bar.median_ns);
     const times = typeof bar.to_base === 'number' ? `${ratio(bar.to_base)} ×` : '';
     return h('li', { class: bar.is_base ? 'is-base' : null, 'data-method': bar.cell },
       h('button', { type: 'button', class: 'link', title: bar.cell === bar.label ? null : visible(bar.cell), click: () => openDetail(bar.cell) }, named(bar.label)),
-      h('span', { class: 'track', 'aria-hidden': 'true' }, length),
-      h('span', { class: 'figures' }, `${duration(bar.median_ns)} `, h('span', { class: 'times' }, times)));
+      h('span', { class: 'track', 'aria-hidden': 'true' }, start > 0 ? part(start, 'start') : '', part(bar.median_ns - start, 'work')),
+      h('span', { class: 'figures' }, `${duration(bar.median_ns)} `, start > 0 ? `(start ${duration(start)}) ` : '', h('span', { class: 'times' }, times)));
   }));
 }

@@ -57,8 +57,8 @@ const EQUAL_WORK = isOfQuestions
     ? 'Methods are ranked only if their output was correct, byte for byte.'
     : 'Methods are ranked only if they found the same files, directories and bytes as a plain recursion.';
 
-const parts = [tabs(), overviewSection(), summary(), filters(), legend(), samplesCard(), ratiosCard(), callsCard(), timesCard(),
-  blocksCard(), scalingCard(), tableCard(), apartCard(), reductionCard(), environmentCard()];
+const parts = [tabs(), overviewSection(), articleCard(), summary(), filters(), legend(), samplesCard(), ratiosCard(), callsCard(), timesCard(),
+  blocksCard(), scalingCard(), tableCard(), apartCard(), environmentCard()];
 
 function redraw() {
   hideTip();
@@ -67,15 +67,15 @@ function redraw() {
 }
 
 const app = document.getElementById('app');
-const [places, look, said, filter, colours, ...cards] = parts.map((part) => part.section);
+const [places, look, article, said, filter, colours, ...cards] = parts.map((part) => part.section);
 /** All methods, with every number. Closed at first; `#all` opens it. */
 const everything = h('details', { id: 'all', toggle: () => redraw() },
   h('summary', {}, `All ${counted(session.cells.length, 'method', 'methods')}, with every sample`),
-  said, h('div', { class: 'bar' }, filter, colours), cards, referencesSection() ?? '');
+  said, h('div', { class: 'bar' }, filter, colours), cards);
 everything.open = location.hash === '#all';
 addEventListener('beforeprint', () => { everything.open = true; });
 app.append(pageHead(), places,
-  h('main', { id: 'ranking' }, look, everything),
+  h('main', { id: 'ranking' }, look, article, everything),
   h('footer', {}, h('p', {}, `Each method ran once per round in its own process, in random order, and timed itself. ${EQUAL_WORK} A verdict requires an interval, a corrected p and a difference of at least 3 %.`), h('p', {}, 'This page works offline.')),
   dialog, tip, spoken);
 document.getElementById('plain').remove();
