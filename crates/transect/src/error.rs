@@ -83,6 +83,12 @@ impl ScanError {
         &self.source
     }
 
+    /// Returns the system's error with its number, without operation and path. `io::Error::from` keeps these, and has no
+    /// number.
+    pub fn into_io_error(self) -> io::Error {
+        self.source
+    }
+
     /// Returns the kind of the error.
     pub fn kind(&self) -> FaultKind {
         FaultKind::of(&self.source)
@@ -304,6 +310,12 @@ mod tests {
     fn reason_windows_message_joined_to_one_line() {
         let text = "The volume is damaged.\r\nRun chkdsk.\r\n (os error 1392)";
         assert_eq!(worded(text, true), "The volume is damaged. Run chkdsk (os error 1392)");
+    }
+
+    #[test]
+    fn system_error_keeps_its_number() {
+        let error = ScanError::new(Operation::Stat, "x".into(), 1, io::Error::from_raw_os_error(5));
+        assert_eq!(error.into_io_error().raw_os_error(), Some(5));
     }
 
     #[test]
