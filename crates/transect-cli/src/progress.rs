@@ -11,7 +11,7 @@ use transect::{Progress, ProgressCounts};
 pub(crate) use transect_program::status_line::{REDRAW_INTERVAL, StatusLine};
 
 use crate::args::ProgressArgs;
-use crate::output::units::{bytes, count};
+use crate::output::units::{bytes, count, counted};
 use crate::output::{quote, stream};
 
 /// Commands that end sooner show no progress.
@@ -96,7 +96,7 @@ fn line(counts: ProgressCounts, elapsed: Duration, path: Option<&str>) -> String
         line += &format!("  {}", bytes(counts.bytes));
     }
     if counts.errors > 0 {
-        line += &format!("  {} errors", count(counts.errors));
+        line += &format!("  {}", counted(counts.errors, "error", "errors"));
     }
     if let Some(path) = path {
         line += &format!("  {path}");

@@ -201,6 +201,18 @@ impl AttributeArgs {
     }
 }
 
+/// What people type from habit, and the command that does it here.
+const NAMES_ELSEWHERE: [(&str, &str); 8] = [
+    ("ls", "list"),
+    ("fd", "list"),
+    ("tree", "usage"),
+    ("du", "usage"),
+    ("ncdu", "tui"),
+    ("dup", "duplicates"),
+    ("locate", "find"),
+    ("cp", "transform"),
+];
+
 impl FilterArgs {
     pub(crate) fn is_default(&self) -> bool {
         let follows = self.follow || self.one_file_system || self.pseudo;
@@ -337,7 +349,9 @@ impl WalkArgs {
         let missing = self.paths.iter().find(|path| path.symlink_metadata().is_err());
         let Some(word) = missing.and_then(|path| path.to_str()) else { return Ok(()) };
         let cli = Cli::command();
-        let message = match nearest(word, cli.get_subcommands().map(clap::Command::get_name)) {
+        let of_others = NAMES_ELSEWHERE.iter().find(|(name, _)| *name == word).map(|(_, name)| *name);
+        let near = || nearest(word, cli.get_subcommands().map(clap::Command::get_name));
+        let message = match of_others.or_else(near) {
             Some(name) if name == word => format!(
                 "there is no file or directory '{word}'; a command comes first: transect {word} …"
             ),
@@ -351,16 +365,27 @@ impl WalkArgs {
 
     /// Prints a hint if the only path is missing, and could be meant as a command.
     pub(crate) fn hint_not_a_command(&self) {
-        if let [path] = self.paths.as_slice()
-            && let Some(word) = path.to_str()
-            && !word.contains(std::path::is_separator)
-            && path.symlink_metadata().is_err()
-            && image_reader(path).is_none()
-        {
+        if let Some(word) = self.only_missing_name() {
             output::hint(&format!(
                 "'{word}' is not a command either; `transect --help` lists them"
             ));
         }
+    }
+
+    /// Prints a hint if the only path is missing, and could be meant as a part of names.
+    pub(crate) fn hint_part_of_names(&self) {
+        if let Some(word) = self.only_missing_name() {
+            output::hint(&format!("names that contain it: transect list -g '*{word}*'"));
+        }
+    }
+
+    /// Returns the only path, if that is missing and a bare name.
+    fn only_missing_name(&self) -> Option<&str> {
+        let [path] = self.paths.as_slice() else { return None };
+        let word = path.to_str()?;
+        let is_name = !word.contains(std::path::is_separator) && !word.contains('\'');
+        let is_missing = path.symlink_metadata().is_err() && image_reader(path).is_none();
+        (is_name && is_missing).then_some(word)
     }
 
     /// Prints a hint if the only path is a link to a directory, which counts as a link, as for du; or the

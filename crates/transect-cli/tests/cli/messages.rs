@@ -412,6 +412,11 @@ fn mistyped_command_suggested_and_nothing_scanned() {
     ----- stderr -----
     transect: there is no file or directory 'usage'; a command comes first: transect usage …
     ");
+    assert_output!(env, env.transect(["du"]), @r"
+    exit code: 2
+    ----- stderr -----
+    transect: 'du' is neither a command nor a file or directory (did you mean 'usage'?)
+    ");
     // A directory of that name is a path.
     env.mkdir("usag");
     env.write("usag/file", 1);
@@ -422,6 +427,12 @@ fn mistyped_command_suggested_and_nothing_scanned() {
 #[test]
 fn missing_root_named() {
     let env = TestEnv::new();
+    assert_output!(env, env.transect(["list", "main"]), @r"
+    exit code: 2
+    ----- stderr -----
+    transect: cannot access 'main': No such file or directory
+    transect: hint: names that contain it: transect list -g '*main*'
+    ");
     assert_output!(env, env.transect(["nowhere"]), @r"
     exit code: 2
     ----- stderr -----

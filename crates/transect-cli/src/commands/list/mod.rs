@@ -59,7 +59,11 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitStatus, CliError> {
     // Unsorted lines on a terminal show progress themselves.
     let room = !stream::stdout_is_terminal() || args.lines.sort.is_some();
     let line = ProgressLine::start(args.progress, room, &progress);
-    print(args, &source, output, line)
+    let end = print(args, &source, output, line)?;
+    if matches!(end, ExitStatus::RootFailed) {
+        args.walk.hint_part_of_names();
+    }
+    Ok(end)
 }
 
 /// Returns the snapshot that is to be listed; `None` if a tree is to be read.
