@@ -240,6 +240,9 @@ TRANSECT_API transect_status transect_options_set_max_depth(transect_options *op
 /* Whether to follow symbolic links. Each directory is read once. */
 TRANSECT_API transect_status transect_options_set_follow(transect_options *options, bool follow,
                                                        transect_error *error);
+/* Whether a walk that follows links reads a directory through each link that leads to it, and not only once. */
+TRANSECT_API transect_status transect_options_set_every_link(transect_options *options, bool every_link,
+                                                       transect_error *error);
 /* Whether to stay on the file system of the root. */
 TRANSECT_API transect_status transect_options_set_one_file_system(transect_options *options, bool stay,
                                                        transect_error *error);

@@ -32,6 +32,7 @@ class FiltersOfGlob(TypedDict, total=False):
     empty: bool | None
     broken_links: bool | None
     follow: bool | None
+    every_link: bool | None
     one_file_system: bool | None
     pseudo_file_systems: bool | None
 

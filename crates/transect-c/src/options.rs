@@ -65,6 +65,7 @@ functions! {
     transect_options_set_concurrent(value: bool) { options.concurrent = value }
     transect_options_set_max_depth(value: u32) { options.scan.max_depth = Some(value) }
     transect_options_set_follow(value: bool) { options.scan.follow_links = value }
+    transect_options_set_every_link(value: bool) { options.scan.every_link = value }
     transect_options_set_one_file_system(value: bool) {
         options.scan.same_file_system = value
     }

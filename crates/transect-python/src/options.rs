@@ -43,6 +43,7 @@ pub(crate) fn parse_options(
             "empty" => filters.empty = or_false()?,
             "broken_links" => filters.broken_links = or_false()?,
             "follow" => options.follow_links = or_false()?,
+            "every_link" => options.every_link = or_false()?,
             "one_file_system" => options.same_file_system = or_false()?,
             "pseudo_file_systems" => options.pseudo_file_systems = or_false()?,
             "threads" => options.threads = threads(&value)?,

@@ -63,7 +63,8 @@ impl CountsSoFar {
 /// perm: permission bits as a number, or as octal digits: exactly these ("644"), all of them ("-111") or
 ///     at least one of them ("/22").
 /// empty: only empty files and directories. broken_links: only symbolic links without a target.
-/// follow: follow symbolic links. one_file_system: stay on the file systems of the roots.
+/// follow: follow symbolic links. every_link: with follow, read a directory through each link that leads to it, not
+/// only once. one_file_system: stay on the file systems of the roots.
 /// pseudo_file_systems: read /proc and the like.
 /// threads: the number of threads; by default one for each processor, more while a disk is slow.
 ///

@@ -38,6 +38,9 @@ options! {
         /// Sets whether to follow symbolic links. Each directory is read once, however many links lead to it. On
         /// Windows, also reads directories whose content a cloud service must download first.
         follow_links: bool = bool,
+        /// Sets whether a walk that follows links reads a directory through each link that leads to it, as `find -L` does,
+        /// and not only once. A link to a directory above it is a loop, and skipped.
+        every_link: bool = bool,
         /// Sets the depth from which entries are delivered: the number of steps below their root.
         min_depth: u32 = u32,
         /// Sets the depth from which directories are not read. A root has depth 0.

@@ -28,11 +28,12 @@ Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
 
 /// The arguments that apply only to a walk, and conflict with `--import-ncdu`.
-const WALK_ARGS: [&str; 21] = [
+const WALK_ARGS: [&str; 22] = [
     "paths",
     "one_file_system",
     "pseudo",
     "follow",
+    "every_link",
     "read_depth",
     "glob",
     "exclude",

@@ -98,6 +98,9 @@ pub(crate) struct FilterArgs {
     /// Follow symbolic links; each directory is read once
     #[arg(short = 'L', long)]
     pub(crate) follow: bool,
+    /// With --follow, read a directory through each link that leads to it, as find -L does
+    #[arg(long, requires = "follow", hide_short_help = true)]
+    pub(crate) every_link: bool,
     /// Do not read directories N or more levels below PATH: what is in them is not counted
     #[arg(long, value_name = "N")]
     pub(crate) read_depth: Option<u32>,
@@ -243,6 +246,7 @@ impl FilterArgs {
             one_file_system: _,
             pseudo: _,
             follow: _,
+            every_link: _,
             read_depth,
             glob,
             exclude,
@@ -283,6 +287,7 @@ impl FilterArgs {
             .same_file_system(self.one_file_system)
             .pseudo_file_systems(self.pseudo)
             .follow_links(self.follow)
+            .every_link(self.every_link)
             .filters(filters);
         options.max_depth = self.read_depth;
         options
@@ -349,7 +354,8 @@ impl WalkArgs {
         let missing = self.paths.iter().find(|path| path.symlink_metadata().is_err());
         let Some(word) = missing.and_then(|path| path.to_str()) else { return Ok(()) };
         let cli = Cli::command();
-        let of_others = NAMES_ELSEWHERE.iter().find(|(name, _)| *name == word).map(|(_, name)| *name);
+        let of_others =
+            NAMES_ELSEWHERE.iter().find(|(name, _)| *name == word).map(|(_, name)| *name);
         let near = || nearest(word, cli.get_subcommands().map(clap::Command::get_name));
         let message = match of_others.or_else(near) {
             Some(name) if name == word => format!(

@@ -474,9 +474,15 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
             };
             let name = entry.name.into();
             let task = Task { parent: Arc::clone(dir), anchor: None, name, flags };
+            let target = entry.attributes.file_id();
             match entry.followed {
-                true => links.push(DeferredLink { task, target: entry.attributes.file_id() }),
-                false => children.push(task),
+                true if !self.shared.plan.options.every_link => {
+                    links.push(DeferredLink { task, target })
+                }
+                true if SkipReason::for_revisit(dir, target) == SkipReason::Loop => {
+                    self.shared.obey(self.sink.omit(dir, SkipReason::Loop.into()));
+                }
+                _ => children.push(task),
             }
         }
     }

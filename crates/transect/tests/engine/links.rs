@@ -71,6 +71,29 @@ fn follow_link_loops_end() {
 }
 
 #[test]
+fn every_link_leads_to_a_directory_as_find_lists_it() {
+    let temp = TempDir::new();
+    let root = temp.join("tree");
+    write(&root, "a/below/file", 10);
+    symlink("a", root.join("b")).unwrap();
+    symlink("../a/below", root.join("a/twice")).unwrap();
+    symlink("../..", root.join("a/below/up")).unwrap();
+    symlink("nowhere", root.join("broken")).unwrap();
+    let options = scan(&root).follow_links(true).every_link(true);
+    let got = assert_all_walks_agree(&options, "every link");
+    assert_eq!((got.files, got.directories), (4, 8));
+    // `up` lies in four directories, each below the one it leads to.
+    assert_eq!(skipped(&got.diagnostics, SkipReason::Loop), 4);
+    for reader in readers() {
+        let (listed, _) = paths(options.clone().reader(reader));
+        let files: Vec<String> =
+            below(&root, &listed).into_iter().filter(|path| path.ends_with("/file")).collect();
+        let expected = ["/a/below/file", "/a/twice/file", "/b/below/file", "/b/twice/file"];
+        assert_eq!(files, expected, "{}", reader.as_str());
+    }
+}
+
+#[test]
 fn follow_directory_with_several_links_read_once() {
     let temp = TempDir::new();
     let root = temp.join("tree");

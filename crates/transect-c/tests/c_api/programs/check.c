@@ -156,6 +156,7 @@ static void check_walks(void) {
     OK(transect_options_set_max_depth(options, 1, &error));
     OK(transect_options_set_exclude_hidden(options, 1, &error));
     OK(transect_options_set_follow(options, 1, &error));
+    OK(transect_options_set_every_link(options, 0, &error));
     OK(transect_options_set_one_file_system(options, 1, &error));
     OK(transect_options_set_pseudo_file_systems(options, 0, &error));
     OK(transect_options_set_ignore_case(options, true, &error));

@@ -126,7 +126,9 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
             self.omit(&task.parent, SkipReason::Loop);
             return None;
         }
-        let revisited = self.shared.plan.options.follow_links
+        let options = &self.shared.plan.options;
+        let revisited = options.follow_links
+            && !options.every_link
             && !task.flags.followed
             && !self.shared.mark_seen(own.file_id());
         if revisited {
