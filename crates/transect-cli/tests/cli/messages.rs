@@ -443,6 +443,7 @@ fn missing_root_named() {
     exit code: 2
     ----- stderr -----
     transect: cannot access 'nowhere': No such file or directory
+    transect: hint: names that contain it: transect list -g '*nowhere*'
     ");
 }
 
