@@ -52,7 +52,7 @@ impl PairAnswer {
     }
 
     /// Returns the comparison of a row with the base.
-    pub(crate) fn of_row(row: &Row, base: &str) -> Self {
+    pub(crate) fn of_row(row: &Row, base: &str, why: Option<Why>) -> Self {
         let cell = row.cell.name.clone();
         Self {
             question: format!("{cell} against {base}"),
@@ -61,7 +61,7 @@ impl PairAnswer {
             ratios: row.to_base,
             judgement: row.judgement,
             alone: row.alone,
-            why: row.why,
+            why,
             reason: None,
         }
     }

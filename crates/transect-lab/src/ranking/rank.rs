@@ -74,6 +74,14 @@ pub struct Ranking {
 }
 
 impl Ranking {
+    /// Returns why a walk differs from another; `None` if that is unknown, or they are no walks.
+    pub(crate) fn why(&self, spec: &SessionSpec, cell: &str, against: &str) -> Option<Why> {
+        let row = |name: &str| self.rows.iter().find(|row| row.cell.name == name);
+        let entries = spec.datasets[self.dataset].entries();
+        let is_walk = spec.experiment() == Spec::Walk;
+        Why::of(spec, &self.rows, entries, [row(cell)?, row(against)?]).filter(|_| is_walk)
+    }
+
     pub(crate) fn has_wall_times(&self) -> bool {
         self.by != Metric::Processor && self.uncompared.is_none()
     }
@@ -128,8 +136,7 @@ pub fn rank_by(data: &SessionData, dataset: usize, cache_state: usize, by: Metri
     ranking.best.clear();
     ranking.pairs.iter_mut().for_each(|pair| pair.refuse("nothing is compared"));
     for row in ranking.rows.iter_mut().chain(&mut ranking.apart) {
-        (row.to_base, row.to_floor, row.judgement, row.alone, row.why) =
-            (None, None, None, None, None);
+        (row.to_base, row.to_floor, row.judgement, row.alone) = (None, None, None, None);
         row.below_the_floor = false;
     }
     ranking
@@ -403,23 +410,10 @@ impl<'d> Pass<'d> {
         judge_together(&mut ranking.rows, &mut ranking.pairs, &spec.base, self.by);
     }
 
-    /// Fills in why rows differ from the base, and the cells of pairs from each other.
+    /// Fills in why the cells of pairs differ.
     fn explain(&self, ranking: &mut Ranking) {
-        let spec = &self.data.spec;
-        if spec.experiment() != Spec::Walk {
-            return;
-        }
-        let entries = spec.datasets[self.dataset].entries();
-        let why = |cell: &str, against: &str| {
-            let row = |name: &str| ranking.rows.iter().find(|row| row.cell.name == name);
-            Why::of(spec, &ranking.rows, entries, [row(cell)?, row(against)?])
-        };
-        let of_rows: Vec<_> =
-            ranking.rows.iter().map(|row| why(&row.cell.name, &spec.base)).collect();
-        let of_pairs: Vec<_> = ranking.pairs.iter().map(|it| why(&it.cell, &it.against)).collect();
-        let compared =
-            ranking.rows.iter_mut().zip(of_rows).filter(|(row, _)| row.to_base.is_some());
-        compared.for_each(|(row, why)| row.why = why);
+        let why = |pair: &PairAnswer| ranking.why(&self.data.spec, &pair.cell, &pair.against);
+        let of_pairs: Vec<_> = ranking.pairs.iter().map(why).collect();
         ranking.pairs.iter_mut().zip(of_pairs).for_each(|(pair, why)| pair.why = why);
     }
 }

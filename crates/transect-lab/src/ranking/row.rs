@@ -7,7 +7,6 @@ use crate::harness::account::Account;
 use crate::harness::launch::Usage;
 use crate::harness::protocol::{CallTimes, Held};
 use crate::ranking::runs::{Run, Runs, timed_calls};
-use crate::ranking::why::Why;
 use crate::spec::Cell;
 use transect_stats::{Judgement, Ratios, Summary, Verdict};
 
@@ -72,8 +71,6 @@ pub struct Row {
     pub judgement: Option<Judgement>,
     /// The verdict if nothing else were compared with the base.
     pub alone: Option<Judgement>,
-    /// Why it differs from the base.
-    pub why: Option<Why>,
 }
 
 impl Row {

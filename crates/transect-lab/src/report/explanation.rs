@@ -13,7 +13,7 @@ use crate::explain::{Chosen, Explanation, FastestMethod, MethodChoice, TimePart}
 use crate::harness::cache_state::State;
 use crate::harness::log::SessionData;
 use crate::ranking::pair_answers::PairAnswer;
-use crate::ranking::{Ranking, rank};
+use crate::ranking::{Ranking, Row, rank};
 
 /// The object that `--json` prints.
 #[derive(Debug, Serialize)]
@@ -46,7 +46,8 @@ impl WalkExplanation {
         let of_ranking = |ranking: Ranking| {
             let (by, noisy) = (ranking.by, ranking.noisy);
             let rows = ranking.rows.iter().filter(|row| row.to_base.is_some());
-            let of_base = rows.map(|row| PairAnswer::of_row(row, base));
+            let why = |row: &Row| ranking.why(&data.spec, &row.cell.name, base);
+            let of_base = rows.map(|row| PairAnswer::of_row(row, base, why(row)));
             let others = ranking.pairs.iter().filter(|pair| pair.against != *base).cloned();
             let differences: Vec<PairAnswer> = of_base.chain(others).collect();
             let lines = differences.iter().map(|answer| answer.line(by, noisy)).collect();
