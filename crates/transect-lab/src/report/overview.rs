@@ -101,8 +101,9 @@ fn label(spec: &SessionSpec, row: &Row) -> String {
     let cell = &row.cell;
     let (is_base, is_walk) = (cell.name == spec.base, spec.experiment() == Spec::Walk);
     match cell.kind.as_str() {
-        // The base of an article is a variant, not what the program does.
-        ENGINE if is_base && is_walk && !is_of_article(spec) => "transect".to_owned(),
+        // An article compares variants of a program, and methods of a language.
+        _ if is_of_article(spec) => cell.name.clone(),
+        ENGINE if is_base && is_walk => "transect".to_owned(),
         "contender" if is_walk && !is_base => cell.language.clone(),
         _ if cell.name == "fdfind" => "fd".to_owned(),
         _ => cell.name.clone(),
