@@ -34,9 +34,10 @@ Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted: nothing was stored.";
 
 /// The options that do not apply to scans in parts.
-const NOT_IN_PARTS: [&str; 17] = [
+const NOT_IN_PARTS: [&str; 18] = [
     "since",
     "follow",
+    "every_link",
     "read_depth",
     "glob",
     "extensions",
