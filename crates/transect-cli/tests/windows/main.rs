@@ -516,10 +516,6 @@ fn lab_presets_of_articles_with_cold_caches_run_to_their_end() {
     let seven = "find-first-file-ex-basic/shared-queue,threads=7";
     let (report, spec) = run_preset("article-s2", seven);
     assert_cold_not_claimed(&report, &spec, &["cold"]);
-    let (report, spec) = run_preset("article-s3", "nt-query/recursive");
-    assert_cold_not_claimed(&report, &spec, &["cold"]);
-    let (report, spec) = run_preset("article-s3-naive", "nt-query/recursive");
-    assert_cold_not_claimed(&report, &spec, &["cold", "as_is", "as_is"]);
 }
 
 #[test]
