@@ -380,7 +380,10 @@ impl WalkArgs {
 
     /// Prints a hint if the only path is missing, and could be meant as a part of names.
     pub(crate) fn hint_part_of_names(&self) {
-        if let Some(word) = self.only_missing_name() {
+        // Other characters have a meaning in a glob, or to a shell or a terminal.
+        let is_plain =
+            |word: &&str| word.chars().all(|it| it.is_alphanumeric() || "._-".contains(it));
+        if let Some(word) = self.only_missing_name().filter(is_plain) {
             output::hint(&format!("names that contain it: transect list -g '*{word}*'"));
         }
     }
@@ -389,7 +392,7 @@ impl WalkArgs {
     fn only_missing_name(&self) -> Option<&str> {
         let [path] = self.paths.as_slice() else { return None };
         let word = path.to_str()?;
-        let is_name = !word.contains(std::path::is_separator) && !word.contains('\'');
+        let is_name = !word.contains(std::path::is_separator);
         let is_missing = path.symlink_metadata().is_err() && image_reader(path).is_none();
         (is_name && is_missing).then_some(word)
     }
