@@ -112,7 +112,7 @@ again in the rounds that were not used to choose it. Otherwise the result is: un
 
 Examples:
   Explain a session:
-    transect lab explain walks.jsonl
+    transect lab explain walk.jsonl
   Explain one of transforms, and let `transect transform` use the result:
     transect lab explain --save transform.jsonl
   Measure a session to explain:
