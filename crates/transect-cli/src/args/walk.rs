@@ -392,7 +392,7 @@ impl WalkArgs {
     fn only_missing_name(&self) -> Option<&str> {
         let [path] = self.paths.as_slice() else { return None };
         let word = path.to_str()?;
-        let is_name = !word.contains(std::path::is_separator);
+        let is_name = !word.is_empty() && !word.contains(std::path::is_separator);
         let is_missing = path.symlink_metadata().is_err() && image_reader(path).is_none();
         (is_name && is_missing).then_some(word)
     }

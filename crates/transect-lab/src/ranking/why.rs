@@ -56,7 +56,8 @@ impl Why {
         Some(Self { difference_ns, calls, faults, waiting_ns, rest_ns: cpu - known })
     }
 
-    /// Returns it in words: `85 µs more: system calls +1 µs (+2), page faults +50 µs (+63), waiting -3 µs, its own code +37 µs`.
+    /// Returns it in words: `+85 µs: system calls +1 µs (+2), page faults +50 µs (+63), waiting -3 µs, its own code
+    /// +37 µs`.
     pub fn line(&self) -> String {
         let counted = |part: Option<(f64, f64)>, what: &str| {
             part.map(|(ns, number)| format!("{what} {} ({number:+.0})", signed(ns)))
