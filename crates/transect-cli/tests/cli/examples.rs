@@ -4,7 +4,6 @@
 //! signal, privileges or minutes are only parsed.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::os::unix::fs::symlink;
 
 use crate::harness::TestEnv;
@@ -82,18 +81,6 @@ fn prepare(env: &TestEnv) {
     ] {
         std::fs::copy(format!("{sessions}/{from}.jsonl"), env.path(to)).expect("a stored session");
     }
-    for (name, head) in [("listing.txt", ""), ("sequential.txt", "SEQUENTIAL")] {
-        let mut text = format!("{head}\r\n-- TEST 16kb CRT --\r\n\r\n");
-        for run in [120, 80, 100, 110, 90] {
-            let _ = write!(
-                text,
-                "Transformed 256 blocks of 16384 bytes from in.bin into out.bin\r\n\
-                 Real Time: 00:00:03.{run:03}\r\n\
-                 User Time: 00:00:00.015\r\nSys Time:  00:00:00.500\r\n"
-            );
-        }
-        env.text(name, &text);
-    }
     let store = "\"$TRANSECT\" snapshot docs -o before.parquet && \"$TRANSECT\" snapshot src -o after.parquet";
     let _ = env.sh(store).exits(0);
     let parts = "\"$TRANSECT\" task --first src >task.json && \"$TRANSECT\" task --in task.json --out parts";
@@ -110,9 +97,6 @@ fn prepare_for(env: &TestEnv, command: &str) {
         }
         "find" => {
             let _ = env.sh("\"$TRANSECT\" snapshot src -o a.parquet").exits(0);
-        }
-        "lab import" => {
-            let _ = env.sh("rm notes.txt paths.txt").exits(0);
         }
         _ => {}
     }

@@ -202,10 +202,6 @@ const CASES: &[(&str, &str)] = &[
         r#"$T lab explain session; $T lab explain "missing$N"; $T lab explain "$N/$N""#,
     ),
     (
-        "lab import",
-        r#"$T lab import "$N/$N"; $T lab import listing; $T lab import --csv listing; $T lab import "missing$N""#,
-    ),
-    (
         "lab tune",
         r#"$T lab tune "missing$N"; $T lab tune "$N/$N"; $T lab tune --seconds 1 --dry-run "$N"; $T lab tune --forget "missing$N"
         $T lab tune --seconds "$U""#,
@@ -257,7 +253,6 @@ fn hostile(env: &TestEnv) -> Vec<u8> {
         env.text(format!("contenders/{folder}/contender.toml"), &description);
     }
     env.text("session", &format!("{{\"schema\": \"{}\"}}\n{STEERS}\n", "transect.lab/1"));
-    env.text("listing", &format!("BenchmarkDotNet\n{STEERS}\n| Method | {STEERS} |\n"));
     let quoted = |name: &[u8]| [b"'", name, b"'"].concat();
     [b"N=".to_vec(), quoted(&raw), b"\nU=".to_vec(), quoted(&utf8), b"\nT=$TRANSECT\n".to_vec()]
         .concat()

@@ -156,7 +156,6 @@ const CASES: &[(&str, &str)] = &[
     ("$T lab report planted", ""),
     ("$T lab explain planted", ""),
     ("$T lab compare planted planted", ""),
-    ("$T lab import planted", ""),
     ("$T lab run enumerate --resume planted", ""),
     ("$T lab run attributes --task build --files-from planted -o l", ""),
     ("$T lab list --contenders planted", "all"),

@@ -20,10 +20,8 @@ pub(crate) use common::{LabMethodsArgs, LabSessionArgs};
 pub(crate) use corpus::CorpusCommand;
 use list::LIST_NOTES;
 pub(crate) use list::LabListArgs;
-use report::{COMPARE_NOTES, EXPLAIN_NOTES, IMPORT_NOTES, REPORT_NOTES};
-pub(crate) use report::{
-    LabCompareArgs, LabExplainArgs, LabFormArgs, LabImportArgs, LabReportArgs,
-};
+use report::{COMPARE_NOTES, EXPLAIN_NOTES, REPORT_NOTES};
+pub(crate) use report::{LabCompareArgs, LabExplainArgs, LabFormArgs, LabReportArgs};
 use transform::RUN_TRANSFORM_NOTES;
 pub(crate) use transform::{LabPassArgs, LabTransformArgs};
 pub(crate) use tune::LabTuneArgs;
@@ -98,9 +96,6 @@ pub(crate) enum LabCommand {
     /// Explain why walks differ, or what limits the fastest transform, and store that as a setting
     #[command(after_long_help = EXPLAIN_NOTES)]
     Explain(LabExplainArgs),
-    /// Import the listings of a file transform article, and test its differences
-    #[command(after_long_help = IMPORT_NOTES)]
-    Import(LabImportArgs),
     /// Find the fastest settings for a file system, and store them for `transect scan` and `list`
     #[command(after_long_help = TUNE_NOTES)]
     Tune(LabTuneArgs),

@@ -1,4 +1,4 @@
-//! Arguments of the commands that read sessions or listings: `report`, `compare`, `explain`, `import`.
+//! Arguments of the commands that read sessions: `report`, `compare`, `explain`.
 
 use std::path::PathBuf;
 
@@ -123,32 +123,3 @@ Examples:
     transect lab explain transform.jsonl && transect doctor
 
 Exit codes: 0 explained; 2 wrong usage, or the file cannot be read or has no explanation.";
-
-#[derive(Debug, Args)]
-pub(crate) struct LabImportArgs {
-    /// Read listings from these files
-    #[arg(value_name = "FILE", required = true)]
-    pub(crate) files: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) form: LabFormArgs,
-}
-
-pub(super) const IMPORT_NOTES: &str = "\
-A listing is the output of the article's batch files: `-- TEST 16kb CRT --`, then for each run a line \
-`Transformed … blocks` and its real, user and system time. All files are one session, whose report is \
-that of `transect lab report`. Each API is compared with the first one, each block with the smallest, and \
-the sequential flag with none, also across files. Cells are compared as a whole, since runs have no rounds.
-
-Examples:
-  Show the tables of a listing:
-    transect lab import listing.txt
-  Test the sequential flag across two listings:
-    transect lab import listing.txt sequential.txt
-  Export comma-separated values:
-    transect lab import --csv listing.txt > cells.csv
-  Print JSON with every run, for a script:
-    transect lab import --json listing.txt
-  Write a page with charts:
-    transect lab import --html listing.html listing.txt
-
-Exit codes: 0 all files were read; 2 wrong usage, or a file cannot be read or is not a listing.";

@@ -7,7 +7,6 @@ mod enumerate;
 mod error;
 mod explain;
 mod generate;
-mod import;
 mod list;
 mod method;
 mod methods;
@@ -29,7 +28,6 @@ pub(crate) fn run(command: &LabCommand) -> Result<ExitStatus, CliError> {
         LabCommand::Report(args) => report::run(args),
         LabCommand::Compare(args) => compare::run(args),
         LabCommand::Explain(args) => explain::run(args),
-        LabCommand::Import(args) => import::run(args),
         LabCommand::Tune(args) => tune::run(args),
         LabCommand::Corpus(command) => corpus::run(command),
         LabCommand::Completions(args) => generate::completions(args),

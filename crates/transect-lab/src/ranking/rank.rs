@@ -174,13 +174,9 @@ struct Rounds<'d> {
 }
 
 impl Rounds<'_> {
-    /// Returns the ratios of a cell to a base, paired by round if there are rounds.
+    /// Returns the ratios of a cell to a base, paired by round.
     fn ratios(&self, base: &str, other: &str) -> Option<Ratios> {
         let (base, other) = (self.runs.get(base)?, self.runs.get(other)?);
-        if self.spec.is_listing {
-            let times = |runs: &Runs| runs.values().map(|run| run.time).collect::<Vec<_>>();
-            return Ratios::unpaired(&times(base), &times(other), self.spec.seed);
-        }
         let pairs = base.iter().filter_map(|(round, run)| Some((run.time, other.get(round)?.time)));
         Ratios::paired(&pairs.collect::<Vec<_>>(), self.spec.seed)
     }

@@ -29,10 +29,6 @@ use crate::spec::SessionSpec;
 
 pub const SCHEMA: &str = "transect.lab.report/1";
 
-/// The heading of a listing, of whose machine nothing is known.
-const LISTING: &str = "others' numbers: runs in a row, caches not proved, nothing synced; cells are compared as a \
-                       whole, by rank sums";
-
 #[derive(Debug, Serialize)]
 pub struct Report<'s> {
     pub schema: &'static str,

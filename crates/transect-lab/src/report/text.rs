@@ -10,7 +10,7 @@ use transect_text::units::bytes;
 use super::overview::MAX_BARS;
 use super::value::Form;
 use super::writer::Writer;
-use super::{ArticleTable, Conclusion, LISTING, Overview, Report};
+use super::{ArticleTable, Conclusion, Overview, Report};
 use crate::harness::cache_state::State;
 use crate::ranking::{Ranking, Row};
 use crate::spec::SessionSpec;
@@ -82,9 +82,6 @@ fn few_rows<'r>(
 impl Writer<'_> {
     /// Writes the machine and the rules of a session in a few lines.
     fn environment(&mut self, report: &Report<'_>) -> Result<()> {
-        if report.session.is_listing {
-            return self.sentence(DIM, LISTING);
-        }
         let SessionSpec { preset, environment, rounds, max_time, runs, seed, .. } = report.session;
         let (rounds, enough) = match (report.ended, max_time) {
             (Some(ended), _) => (ended.rounds, format!(" ({})", ended.by.about())),
@@ -107,9 +104,6 @@ impl Writer<'_> {
 
     /// Writes all that is known of the machine and the rules of a session, as a table.
     fn environment_table(&mut self, spec: &SessionSpec) -> Result<()> {
-        if spec.is_listing {
-            return self.sentence(DIM, LISTING);
-        }
         let environment = &spec.environment;
         let unknown = || "unknown".to_owned();
         let mut known: Vec<(String, String)> = [

@@ -58,9 +58,6 @@ pub struct SessionSpec {
     /// Whether times are those of whole processes, from start to exit, instead of each cell's own clock.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub whole_processes: bool,
-    /// Whether it was read from listings of others, which have no rounds: cells are compared as a whole. Never stored.
-    #[serde(skip)]
-    pub is_listing: bool,
     /// The seed of the orders of rounds.
     pub seed: u64,
     /// The time limit of one process, in seconds.
@@ -109,7 +106,6 @@ impl SessionSpec {
             max_time: None,
             runs: 1,
             whole_processes: false,
-            is_listing: false,
             seed: 1,
             limit: 60,
             cells,

@@ -3,7 +3,7 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 12] = [
     "list",
     "run",
     "run enumerate",
@@ -11,7 +11,6 @@ const COMMANDS: [&str; 13] = [
     "run attributes",
     "compare",
     "explain",
-    "import",
     "tune",
     "report",
     "corpus",

@@ -13,7 +13,6 @@ mod generate;
 mod goldens;
 mod harness;
 mod help;
-mod import;
 mod page;
 mod programs;
 mod transform;

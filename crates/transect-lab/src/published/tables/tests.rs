@@ -216,8 +216,8 @@ fn s3_mapping_is_flat_and_iostreams_get_slower() {
 }
 
 /// From the medians. The contract summarizes S4 as "large fetch costs 1.5 (sync) to 1.8 (async), async
-/// gains 1.8": both 1.8 are those of Basic; Standard has less. `lab import`, which uses every sample,
-/// decides these differences of S3: iostreams and block sizes of CRT in all sets, and mapping at 1 KB.
+/// gains 1.8": both 1.8 are those of Basic; Standard has less. Every sample of S3, which its author published,
+/// decides these differences: iostreams and block sizes of CRT in all sets, and mapping at 1 KB.
 /// At 2 MB, mapping wins on the hard disk, loses on the smaller file on the SSD, and is undecided on
 /// the larger one. CRT against `WinAPI` is decided nowhere.
 #[test]
