@@ -22,6 +22,8 @@ pub struct Accesses {
     pub opens: u64,
     pub listings: u64,
     pub attributes: u64,
+    #[serde(default)]
+    pub closes: u64,
 }
 
 /// The filter of `strace`: calls that take a path or a descriptor. Other calls do not use the file system,
@@ -33,6 +35,7 @@ const OPENS: &[&str] = &["open", "openat", "openat2"];
 const LISTINGS: &[&str] = &["getdents", "getdents64"];
 const ATTRIBUTES: &[&str] =
     &["stat", "lstat", "fstat", "newfstatat", "statx", "access", "faccessat", "faccessat2"];
+const CLOSES: &[&str] = &["close"];
 
 /// Walks whose calls are counted in one process, after a first one that is not counted.
 pub const COUNTED_WALKS: u64 = 2;
@@ -87,6 +90,7 @@ impl Accesses {
                 (&mut accesses.opens, OPENS),
                 (&mut accesses.listings, LISTINGS),
                 (&mut accesses.attributes, ATTRIBUTES),
+                (&mut accesses.closes, CLOSES),
             ] {
                 if names.contains(&name) {
                     *kind += count;
@@ -112,6 +116,7 @@ impl Accesses {
             opens: of(self.opens, other.opens),
             listings: of(self.listings, other.listings),
             attributes: of(self.attributes, other.attributes),
+            closes: of(self.closes, other.closes),
         }
     }
 }
@@ -124,13 +129,15 @@ mod tests {
     fn strace_table_summed_by_kind_of_call() {
         let table = "    calls syscall\n--------- ----------------\n       12 statx\n        3 \
                      openat\n        4 getdents64\n        7 write\n--------- ----------------\n\
-                     \x20      26 total\n";
-        let expected = Accesses { entries: 0, calls: 26, opens: 3, listings: 4, attributes: 12 };
+                     \x20      2 close\n       28 total\n";
+        let expected =
+            Accesses { entries: 0, calls: 28, opens: 3, listings: 4, attributes: 12, closes: 2 };
         assert_eq!(Accesses::parse(table), Ok(expected));
         assert!(Accesses::parse("strace: no permission").is_err());
-        let start = Accesses { calls: 27, opens: 1, ..Accesses::default() };
+        let start = Accesses { calls: 29, opens: 1, ..Accesses::default() };
         assert_eq!(expected.minus(start), Accesses { calls: 0, opens: 2, ..expected });
-        let half = Accesses { calls: 13, opens: 2, listings: 2, attributes: 6, ..expected };
+        let half =
+            Accesses { calls: 14, opens: 2, listings: 2, attributes: 6, closes: 1, ..expected };
         assert_eq!(expected.divided_by(2), half);
     }
 }

@@ -9,6 +9,7 @@ use transect_text::table::Table;
 
 use super::format::verdict_label;
 use super::value::{Form, Value};
+use crate::harness::accesses::Accesses;
 use crate::ranking::Row;
 use crate::spec::{SessionSpec, Spec};
 
@@ -101,6 +102,15 @@ fn is_process(_: Form, spec: &SessionSpec) -> bool {
     spec.words().has_rates || spec.whole_processes
 }
 
+/// Walks of a single file, where each system call can be told: the article's accesses per file.
+fn is_single_file(_: Form, spec: &SessionSpec) -> bool {
+    spec.experiment() == Spec::Walk && spec.datasets.iter().any(|it| it.expected.files == 1)
+}
+
+fn of_kind(row: &Row, kind: fn(Accesses) -> u64) -> Value {
+    Value::known(row.accesses.map(kind), Value::Count)
+}
+
 /// All columns, in order. A replacement is shown only if the column it replaces was dropped.
 pub(super) const COLUMNS: &[Column] = &[
     words("method", 0, |_, row| Value::Name(row.cell.name.clone())),
@@ -131,6 +141,10 @@ pub(super) const COLUMNS: &[Column] = &[
         .only(|form, spec| is_terminal(form, spec) || spec.experiment() == Spec::Attributes),
     number("calls", 9, |_, row| Value::known(row.accesses, |it| Value::factor(it.each(it.calls))))
         .long("calls / {item}"),
+    number("opens", 1, |_, row| of_kind(row, |it| it.opens)).only(is_single_file),
+    number("listings", 1, |_, row| of_kind(row, |it| it.listings)).only(is_single_file),
+    number("queries", 1, |_, row| of_kind(row, |it| it.attributes)).only(is_single_file),
+    number("closes", 1, |_, row| of_kind(row, |it| it.closes)).only(is_single_file),
     number("speed-up", 1, |_, row| Value::factor(row.speedup_over_slowest))
         .only(|form, spec| is_terminal(form, spec) && is_transform(form, spec)),
     number("× base (95 %)", 11, |_, row| Value::interval(row.to_base)).replaced_by("× base"),

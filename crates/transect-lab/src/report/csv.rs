@@ -94,6 +94,7 @@ const COLUMNS: &[(&str, Field)] = &[
     ("opens", |it| Some(it.row()?.accesses?.opens.to_string())),
     ("listings", |it| Some(it.row()?.accesses?.listings.to_string())),
     ("attributes", |it| Some(it.row()?.accesses?.attributes.to_string())),
+    ("closes", |it| Some(it.row()?.accesses?.closes.to_string())),
     ("opening_ns", |it| Some(it.row()?.calls?.opening_ns.to_string())),
     ("listing_ns", |it| Some(it.row()?.calls?.listing_ns.to_string())),
     ("attributes_ns", |it| Some(it.row()?.calls?.attributes_ns.to_string())),
