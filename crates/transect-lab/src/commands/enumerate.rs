@@ -45,6 +45,10 @@ impl Request for LabRunArgs {
         self.preset.calls
     }
 
+    fn leaves_out_slowest(&self) -> bool {
+        self.preset.leaves_out_slowest && self.session.methods.is_empty()
+    }
+
     fn methods(&self, resumed: Option<&SessionSpec>) -> Result<Vec<Method>, CliError> {
         let (mut methods, wrong) = Method::all(&contenders(&self.session.all)?.0);
         wrong.iter().for_each(output::error);

@@ -39,6 +39,11 @@ pub(super) trait Request {
 
     fn counts_calls(&self) -> bool;
 
+    /// Whether the slowest methods are left out if the session would exceed its time limit.
+    fn leaves_out_slowest(&self) -> bool {
+        false
+    }
+
     /// Returns all methods, including those of a resumed session. Prints the errors of contenders that cannot
     /// be read.
     fn methods(&self, resumed: Option<&SessionSpec>)

@@ -42,17 +42,23 @@ pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
     let resumed = options.resume.as_ref().map(|file| resume(file, R::WORDS)).transpose()?;
     let methods = request.methods(resumed.as_ref().map(|session| &session.data().spec))?;
     let scratch = request.scratch()?;
-    let Some(mut session) = session(request, resumed, &methods, scratch.as_ref(), &cancel)? else {
-        return Ok(ExitStatus::Interrupted);
+    let planned = match &resumed {
+        Some(session) => {
+            request.check_resumed(&session.data().spec, scratch.as_ref())?;
+            Some(session.data().spec.clone())
+        }
+        None => plan(request, &methods, scratch.as_ref(), &cancel)?,
     };
-    let cells = &session.data().spec.cells;
-    let is_cell = |method: &&Method<R::Runner>| cells.iter().any(|cell| method.is_run_by(cell));
+    let Some(spec) = planned else { return Ok(ExitStatus::Interrupted) };
+    let is_cell =
+        |method: &&Method<R::Runner>| spec.cells.iter().any(|cell| method.is_run_by(cell));
     let contenders = methods.iter().filter(is_cell).filter_map(Method::contender);
     let launcher = launcher(contenders, &cancel)?;
     let mut experiment = R::experiment(&methods, &launcher, scratch.as_ref());
-    if options.resume.is_none() {
-        print_time(&session.data().spec, &mut experiment, &cancel)?;
-    }
+    let mut session = match resumed {
+        Some(session) => session,
+        None => begin(request, spec, &mut experiment, &cancel)?,
+    };
     make(&session.data().spec.datasets, &mut experiment, &cancel)?;
     measure(&mut session, &mut experiment, &cancel)?;
     let each_start = &mut each_cell("time its start");
@@ -71,27 +77,33 @@ pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
     Ok(if cancel.is_cancelled() { ExitStatus::Interrupted } else { ExitStatus::Complete })
 }
 
-/// Resumes or begins a session; `None` if the user interrupts before it begins.
-fn session<R: Request>(
+/// Plans a session; `None` if the user interrupts.
+fn plan<R: Request>(
     request: &R,
-    resumed: Option<Session>,
     methods: &[Method<R::Runner>],
     scratch: Option<&Scratch>,
     cancel: &Cancel,
-) -> Result<Option<Session>, CliError> {
-    if let Some(session) = resumed {
-        request.check_resumed(&session.data().spec, scratch)?;
-        return Ok(Some(session));
-    }
+) -> Result<Option<SessionSpec>, CliError> {
     let Some(mut plan) = request.plan(methods, scratch, cancel)? else { return Ok(None) };
     plan.environment.tools = versions(methods, &plan.cells);
     let spec = apply(request.session(), plan)?;
     request.check(&spec, scratch)?;
+    Ok(Some(spec))
+}
+
+/// Begins a session whose duration is estimated, without the methods that it has no time for.
+fn begin<R: Request>(
+    request: &R,
+    mut spec: SessionSpec,
+    experiment: &mut impl Experiment,
+    cancel: &Cancel,
+) -> Result<Session, CliError> {
+    estimate(&mut spec, request.leaves_out_slowest(), experiment, cancel)?;
     let began = spec.environment.began;
     let file = request.session().output.clone();
     let file = file.unwrap_or_else(|| PathBuf::from(format!("lab-{began}.jsonl")));
     output::hint(&format!("writes samples to '{}'; --resume continues it", file.display()));
-    Session::begin(spec, &file).map(Some).map_err(lab)
+    Session::begin(spec, &file).map_err(lab)
 }
 
 /// Returns the versions of the programs that cells need.
@@ -124,9 +136,10 @@ fn make(
     Ok(())
 }
 
-/// Estimates the duration of a session, and prints it.
-fn print_time(
-    spec: &SessionSpec,
+/// Estimates the duration of a session, and prints it. Leaves out the slowest methods if it would exceed its limit.
+fn estimate(
+    spec: &mut SessionSpec,
+    leaves_out_slowest: bool,
     experiment: &mut impl Experiment,
     cancel: &Cancel,
 ) -> Result<(), CliError> {
@@ -134,10 +147,23 @@ fn print_time(
     make(&estimate.spec.datasets, experiment, cancel)?;
     let mut status = StatusLine::on_terminal();
     status.show(|| "estimating the time".to_owned());
-    let time = estimate.run(experiment, cancel).map_err(lab)?;
+    let times = estimate.run(experiment, cancel).map_err(lab)?;
     drop(status);
-    let Some(time) = time else { return Ok(()) };
-    let further = spec.max_time.map(Duration::from_secs).filter(|&limit| limit > time);
+    let Some(mut times) = times else { return Ok(()) };
+    let limit = spec.max_time.map(Duration::from_secs);
+    if let Some(limit) = limit.filter(|_| leaves_out_slowest) {
+        let all = units::duration(times.total());
+        let too_slow = times.leave_out_slowest(spec, limit);
+        spec.leave_out(&too_slow);
+        if !too_slow.is_empty() {
+            let (limit, too_slow) = (units::duration(limit), too_slow.join(", "));
+            output::hint(&format!(
+                "without the slowest, to end within {limit}: {too_slow}; all take about {all} (--max-time)"
+            ));
+        }
+    }
+    let time = times.total();
+    let further = limit.filter(|&limit| limit > time);
     let longer = further.map_or(String::new(), |limit| {
         format!(", with further rounds up to about {}", units::duration(limit))
     });
@@ -163,7 +189,10 @@ fn measure(
     let mut status = StatusLine::on_terminal();
     let measured = session.run(experiment, &stopping::end, cancel, &mut |sample, left| {
         done += 1;
-        print_problem(sample);
+        if let Some(problem) = problem(sample) {
+            status.show(String::new);
+            output::error(&format!("{}: {problem}", sample.cell));
+        }
         // After the first round, the times of all methods are known.
         let left_time = began.elapsed() / done * u32::try_from(left).unwrap_or(u32::MAX);
         if sample.round == 1
@@ -171,11 +200,15 @@ fn measure(
             && left_time > MIN_REPORTED_TIME
         {
             let time = units::duration(left_time);
+            status.show(String::new);
             output::hint(&format!("about {time} left, judging by the first round"));
         }
         status.show(|| {
-            let time = units::duration(left_time);
-            format!("{left} runs left, about {time}; last: {}", sample.cell)
+            let (time, last) = (units::duration(left_time), &sample.cell);
+            match left {
+                0 => format!("round {}, until ratios are precise; last: {last}", sample.round + 1),
+                _ => format!("{left} runs left, about {time}; last: {last}"),
+            }
         });
     });
     measured.map_err(lab)
@@ -199,6 +232,7 @@ fn each_cell<T>(operation: &str) -> impl FnMut(&str, Result<T, String>, usize) {
     let mut status = StatusLine::on_terminal();
     move |cell, result, left| {
         if let Err(reason) = result {
+            status.show(String::new);
             output::error(&format!("{cell}: cannot {operation}: {reason}"));
         }
         status.show(|| format!("{left} cells left, last: {cell}"));
@@ -233,14 +267,11 @@ fn launcher<'c>(
     Ok(Launcher { program, built, disturbable: true })
 }
 
-fn print_problem(sample: &Sample) {
-    let wrong = match &sample.outcome {
+fn problem(sample: &Sample) -> Option<String> {
+    match &sample.outcome {
         Outcome::Right { .. } => None,
         Outcome::Wrong { found } => Some(format!("found something else: {found}")),
         Outcome::Void { instead } => Some(format!("could not prove its state: {instead}")),
         Outcome::Failed(failure) => Some(failure.to_string()),
-    };
-    if let Some(wrong) = wrong {
-        output::error(&format!("{}: {wrong}", sample.cell));
     }
 }

@@ -26,6 +26,9 @@ pub struct Preset<W> {
     pub rounds: usize,
     /// Time limit of a session, in seconds, for further rounds until every ratio is precise enough.
     pub max_time: Option<u64>,
+    /// Whether this is a limit for all rounds: the slowest methods are left out until it holds.
+    #[serde(default)]
+    pub leaves_out_slowest: bool,
     /// Runs in one process.
     #[serde(default = "one")]
     pub runs: usize,

@@ -1,6 +1,8 @@
 //! Estimates the duration of a session: one cell of each kind and language is measured once on every dataset in
 //! every state, and discarded. Of files, only the smallest is measured, as time is proportional to bytes.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use transect::Cancel;
@@ -32,17 +34,17 @@ impl Estimate {
         Self { spec: estimate, scale }
     }
 
-    /// Measures one cell of each kind once on every dataset in every state, and returns the duration of the
+    /// Measures one cell of each kind once on every dataset in every state, and returns what each cell takes in the
     /// session; `None` if the base cannot be measured or the user interrupts.
     pub fn run(
         &self,
         measure: &mut impl Measure,
         cancel: &Cancel,
-    ) -> Result<Option<Duration>, String> {
+    ) -> Result<Option<Times>, String> {
         let spec = &self.spec;
-        let mut round = Duration::ZERO;
+        let mut times = BTreeMap::new();
         for dataset in 0..spec.datasets.len() {
-            for (cell, number) in self.of_each_kind(dataset) {
+            for (cell, alike) in self.of_each_kind(dataset) {
                 let began = Instant::now();
                 for cache_state in 0..spec.cache_states.len() {
                     let outcome = measure.measure(&Job::new(spec, cell, dataset, cache_state))?;
@@ -51,29 +53,62 @@ impl Estimate {
                         return Ok(None);
                     }
                 }
-                round += began.elapsed() * number;
+                let time = began.elapsed().as_secs_f64() * self.scale;
+                let time = Duration::try_from_secs_f64(time).unwrap_or(Duration::MAX);
+                for cell in alike {
+                    let known = times.entry(cell.name.clone()).or_insert(Duration::ZERO);
+                    *known = known.saturating_add(time);
+                }
             }
         }
-        let time = round.as_secs_f64() * self.scale;
-        Ok(Some(Duration::try_from_secs_f64(time).unwrap_or(Duration::MAX)))
+        Ok(Some(Times(times)))
     }
 
-    /// Returns one cell of each kind of a dataset, and the number of cells that it stands for. Of its own
-    /// kind, it is the base.
-    fn of_each_kind(&self, dataset: usize) -> Vec<(&Cell, u32)> {
-        let mut kinds: Vec<(&Cell, u32)> = Vec::new();
+    /// Returns one cell of each kind of a dataset, and the cells that it stands for. Of its own kind, it is the base.
+    fn of_each_kind(&self, dataset: usize) -> Vec<(&Cell, Vec<&Cell>)> {
+        let mut kinds: Vec<(&Cell, Vec<&Cell>)> = Vec::new();
         for cell in self.spec.cells_in(dataset) {
             match kinds.iter_mut().find(|(known, _)| is_alike(known, cell)) {
-                Some((known, number)) => {
-                    *number += 1;
+                Some((known, alike)) => {
+                    alike.push(cell);
                     if cell.name == self.spec.base {
                         *known = cell;
                     }
                 }
-                None => kinds.push((cell, 1)),
+                None => kinds.push((cell, vec![cell])),
             }
         }
         kinds
+    }
+}
+
+/// What each cell is expected to take in a session.
+#[derive(Debug)]
+pub struct Times(BTreeMap<String, Duration>);
+
+impl Times {
+    pub fn total(&self) -> Duration {
+        self.0.values().fold(Duration::ZERO, |sum, time| sum.saturating_add(*time))
+    }
+
+    /// Forgets the slowest methods until the others take no longer than a limit, and returns their names. The base,
+    /// the floors and the commands of the user stay.
+    pub fn leave_out_slowest(&mut self, spec: &SessionSpec, limit: Duration) -> Vec<String> {
+        let is_command =
+            |name: &str| spec.cells.iter().any(|it| it.name == name && it.command.is_some());
+        let is_needed = |name: &str| name == spec.base || !spec.is_method(name) || is_command(name);
+        let mut methods: Vec<String> = self.0.keys().cloned().collect();
+        methods.retain(|name| !is_needed(name));
+        methods.sort_by_key(|name| Reverse(self.0[name]));
+        let mut too_slow = Vec::new();
+        for name in methods {
+            if self.total() <= limit {
+                break;
+            }
+            self.0.remove(&name);
+            too_slow.push(name);
+        }
+        too_slow
     }
 }
 
@@ -132,9 +167,24 @@ mod tests {
         let (estimate, mut names) = (Estimate::new(&spec), Names(Vec::new()));
         assert!(estimate.run(&mut names, &Cancel::new()).unwrap().is_some());
         assert_eq!(names.0, ["floor", "base", "python-1", "java", "find", "du"]);
-        let numbers: Vec<u32> =
-            estimate.of_each_kind(0).iter().map(|(_, number)| *number).collect();
+        let numbers: Vec<usize> =
+            estimate.of_each_kind(0).iter().map(|(_, alike)| alike.len()).collect();
         assert_eq!(numbers, [1, 2, 2, 1, 1, 1]);
+    }
+
+    #[test]
+    fn slowest_methods_left_out_until_the_rest_fits() {
+        let seconds = [("base", 50), ("base (again)", 50), ("floor", 40), ("fast", 1), ("slow", 9)];
+        let mut spec = with(&seconds, 1).spec;
+        spec.floor = Some("floor".to_owned());
+        let times = || {
+            Times(seconds.map(|(name, time)| (name.to_owned(), Duration::from_secs(time))).into())
+        };
+        let left_out = |limit| times().leave_out_slowest(&spec, Duration::from_secs(limit));
+        assert_eq!(left_out(150), Vec::<String>::new());
+        assert_eq!(left_out(149), ["slow"]);
+        assert_eq!(left_out(1), ["slow", "fast"], "neither the base nor a floor");
+        assert_eq!(times().total(), Duration::from_secs(150));
     }
 
     #[test]
@@ -147,6 +197,6 @@ mod tests {
             }
         }
         let estimate = Estimate::new(&with(&[("base", 1), ("base (again)", 1)], 2).spec);
-        assert_eq!(estimate.run(&mut Fails, &Cancel::new()).unwrap(), None);
+        assert!(estimate.run(&mut Fails, &Cancel::new()).unwrap().is_none());
     }
 }

@@ -53,7 +53,6 @@ pub struct SessionSpec {
     /// The time limit for further rounds, in seconds. Rounds are added until every ratio is precise enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_time: Option<u64>,
-    /// Runs in one process.
     pub runs: usize,
     /// Whether times are those of whole processes, from start to exit, instead of each cell's own clock.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -180,6 +179,12 @@ impl SessionSpec {
         cell != self.second_base
             && floors.iter().all(|floor| floor.as_deref() != Some(cell))
             && !self.cells.iter().any(is_floor)
+    }
+
+    /// Removes cells, and the pairs that need them.
+    pub fn leave_out(&mut self, cells: &[String]) {
+        self.cells.retain(|cell| !cells.contains(&cell.name));
+        self.pairs.retain(|pair| !cells.contains(&pair.cell) && !cells.contains(&pair.against));
     }
 
     /// Returns the floor that a cell is measured against in a cache state.

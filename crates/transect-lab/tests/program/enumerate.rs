@@ -119,6 +119,23 @@ fn session_ranks_methods_with_equal_counts_and_resumes() {
 }
 
 #[test]
+fn quick_session_leaves_out_slowest_methods_to_end_in_time() {
+    let env = TestEnv::new();
+    tree(&env);
+    let run = ["run", "enumerate", "--path", "tree", "--state", "as-is", "--contenders", "."];
+    let how = ["--command", "slow=sh -c 'sleep 0.2' sh {root}", "--max-time", "1s", "--no-calls", "-o", "session"];
+    let told = env.lab(run.iter().chain(&how)).exits(0).stderr_text();
+    let hint = told.lines().find(|line| line.contains("without the slowest, to end within 1"));
+    let hint = hint.unwrap_or_else(|| panic!("{told}"));
+    assert!(hint.contains("portable/work-stealing") && !hint.contains("slow,"), "{hint}");
+    let report = env.lab(["report", "--json", "session"]).exits(0).json();
+    let cells = report["session"]["cells"].as_array().expect("cells");
+    let kept: Vec<_> = cells.iter().map(|cell| &cell["name"]).collect();
+    let base = "getdents-statx/work-stealing";
+    assert_eq!(kept, [base, "slow", &format!("{base} (again)")], "{told}");
+}
+
+#[test]
 fn every_dataset_in_every_state_has_its_own_ranking() {
     let env = TestEnv::new();
     tree(&env);
