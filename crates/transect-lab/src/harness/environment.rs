@@ -17,7 +17,6 @@ const COMMIT: Option<&str> = option_env!("TRANSECT_COMMIT");
 /// The time limit for a program to print its version; generous, for slow and busy machines.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The machine that a session was measured on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
     /// When the session began, in seconds since 1970 UTC.
@@ -56,7 +55,6 @@ pub struct Environment {
     pub command: Vec<String>,
 }
 
-/// The block device of a file system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Device {
     pub scheduler: String,

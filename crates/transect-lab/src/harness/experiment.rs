@@ -42,10 +42,8 @@ impl<'s> Job<'s> {
     }
 }
 
-/// The output of a process that succeeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// Its runs, in order.
     pub runs: Vec<RunLine>,
     pub usage: Usage,
     /// Whether the output of a program without the lab's protocol, read during the run, is correct; if
@@ -61,7 +59,6 @@ impl Output {
     }
 }
 
-/// The programs that a session starts.
 #[derive(Debug)]
 pub struct Launcher {
     /// The program `transect-lab`, which runs the engine's methods by hidden subcommands.
@@ -172,7 +169,6 @@ pub trait Experiment {
     fn start_up(&mut self, job: &Job<'_>) -> Result<Usage, String>;
 }
 
-/// Runs the command of a cell in one process.
 pub fn run(experiment: &mut (impl Experiment + ?Sized), job: &Job<'_>) -> Result<Output, Failure> {
     let command = experiment.command(job)?;
     if job.cell.command.is_some() {

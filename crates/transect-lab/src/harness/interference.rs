@@ -40,7 +40,6 @@ pub struct Beside {
     /// How often a processor was throttled because of heat, if the system reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<u64>,
-    /// The limits that were exceeded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed: Vec<Disturbance>,
 }
@@ -134,7 +133,6 @@ pub fn unobservable() -> Option<&'static str> {
     }
 }
 
-/// The kernel's counters at one moment.
 #[derive(Debug, PartialEq, Eq)]
 struct Counters {
     processors: u64,

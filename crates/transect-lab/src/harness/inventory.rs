@@ -17,7 +17,6 @@ pub struct Inventory {
     pub directories: TypeTotals,
     /// Symbolic links; their lengths are those of their targets' paths.
     pub symlinks: TypeTotals,
-    /// All other types: pipes, sockets, devices.
     pub others: TypeTotals,
     /// Errors as [`Work`] counts them: unreadable directories and entries, and files of unknown length.
     pub errors: u64,
@@ -28,7 +27,6 @@ pub struct Inventory {
     pub digest: Option<TreeDigest>,
 }
 
-/// All entries of one type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TypeTotals {
     /// Number of names, hard links included.

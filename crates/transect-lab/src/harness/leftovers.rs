@@ -9,14 +9,12 @@ use std::collections::BTreeSet;
 use std::process::Command;
 use std::time::Duration;
 
-/// The variable with the mark of a run.
 const MARK: &str = "TRANSECT_LAB_RUN";
 
 /// The time in which leftover processes may end by themselves, as helpers of a runtime do when their pipe is
 /// closed.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// Recognizes the processes of a run.
 #[derive(Debug)]
 pub(super) struct Marked {
     #[cfg(target_os = "linux")]
@@ -102,7 +100,6 @@ mod linux {
     /// The time after which killed processes are left alone: one that waits for a device cannot end.
     const PATIENCE: Duration = Duration::from_secs(2);
 
-    /// How a run's processes are recognized.
     pub(super) struct Run<'r> {
         pub(super) group: u32,
         pub(super) began: Option<u64>,

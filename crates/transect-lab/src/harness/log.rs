@@ -25,10 +25,8 @@ use crate::spec::{SCHEMA, SessionSpec};
 pub struct Sample {
     /// The round, from 0.
     pub round: usize,
-    /// Index into the datasets of the spec.
     #[serde(rename = "place")]
     pub dataset: usize,
-    /// Index into the cache states of the spec.
     #[serde(rename = "pass")]
     pub cache_state: usize,
     pub cell: String,
@@ -39,7 +37,6 @@ pub struct Sample {
     /// Number of repetitions because of disturbances.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub repeated: usize,
-    /// The outcome of the last repetition.
     #[serde(flatten)]
     pub outcome: Outcome,
 }
@@ -66,12 +63,10 @@ pub enum Outcome {
     },
     /// It did other work than expected: its time means nothing.
     Wrong {
-        /// A description of that work.
         found: String,
     },
     /// Every attempt failed to prove the state of the caches.
     Void {
-        /// The observation of the last attempt.
         #[serde(flatten)]
         instead: Instead,
     },
@@ -171,7 +166,6 @@ pub struct Timed {
     #[serde(rename = "pass")]
     pub cache_state: usize,
     pub cell: String,
-    /// The time inside the calls of its walk.
     pub calls: CallTimes,
 }
 

@@ -110,7 +110,6 @@ impl Machine {
 }
 
 impl Serialize for Machine {
-    /// Writes the settings in the order of reports.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_map(self.known().map(|((name, ..), value)| (name, value)))
     }

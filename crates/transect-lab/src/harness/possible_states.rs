@@ -19,7 +19,6 @@ pub enum DropScope {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PossibleStates {
-    /// The states to make, in order.
     pub states: Vec<State>,
     /// The states that were asked for, if one of them cannot be made.
     pub replaced: Option<ReplacedStates>,

@@ -36,7 +36,6 @@ pub struct Changed {
 pub struct Group {
     pub name: String,
     pub state: State,
-    /// The same in words.
     pub conditions: String,
     /// The metric: CPU time if either session is too disturbed for wall time.
     pub by: Metric,
@@ -44,7 +43,6 @@ pub struct Group {
     pub uncompared: Option<String>,
     /// Cells ranked in both sessions, the largest speed-up first.
     pub rows: Vec<ComparedRow>,
-    /// Cells ranked in one session only.
     pub alone: Vec<String>,
     /// Cells that did more work in one session than in the other.
     pub incomparable: Vec<Unranked>,

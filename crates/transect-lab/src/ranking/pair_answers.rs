@@ -12,9 +12,7 @@ use transect_stats::{Judgement, Ratios, Verdict, judge, judge_all};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairAnswer {
     pub question: String,
-    /// The cell whose time is divided.
     pub cell: String,
-    /// The cell whose time divides it.
     pub against: String,
     /// Ratio of the first to the second; `None` if they cannot be compared.
     pub ratios: Option<Ratios>,
@@ -22,7 +20,6 @@ pub struct PairAnswer {
     pub judgement: Option<Judgement>,
     /// The verdict if nothing else were asked.
     pub alone: Option<Judgement>,
-    /// Why they differ.
     pub why: Option<Why>,
     /// Why they cannot be compared, if so.
     pub reason: Option<String>,

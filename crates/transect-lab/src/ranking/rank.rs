@@ -31,11 +31,9 @@ const MAX_DISTURBED_ONE_IN: usize = 4;
 
 #[derive(Debug, Default, Serialize)]
 pub struct Ranking {
-    /// Index into the datasets of the spec.
     #[serde(rename = "place")]
     pub dataset: usize,
     pub name: String,
-    /// Index into the cache states of the spec.
     #[serde(rename = "pass")]
     pub cache_state: usize,
     pub state: State,
@@ -167,7 +165,6 @@ struct Pass<'d> {
     samples: Vec<&'d Sample>,
 }
 
-/// The plausible cells and their runs.
 struct Rounds<'d> {
     runs: BTreeMap<&'d str, Runs>,
     spec: &'d SessionSpec,

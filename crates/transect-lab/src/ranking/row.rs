@@ -17,7 +17,6 @@ pub struct Row {
     pub time: Summary,
     /// The same, one for each round it ran, in order.
     pub samples: Vec<f64>,
-    /// The round of each sample, from 0.
     pub rounds: Vec<usize>,
     /// Indexes of outliers ([`Summary::outliers`]): shown, never dropped.
     pub outliers: Vec<usize>,

@@ -16,7 +16,6 @@ pub const PEER: &str = "peer";
 /// The suffix of the name of the base's second cell.
 pub(crate) const SECOND_BASE: &str = " (again)";
 
-/// A method in a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cell {
     pub name: String,
@@ -25,7 +24,6 @@ pub struct Cell {
     pub language: String,
     /// The kind of method: `engine`, `contender`, `peer`, `external`, `floor`.
     pub kind: String,
-    /// Whether it uses several threads.
     pub parallel: bool,
     /// The floors that bind it, if not those of the session: for example, a method that maps its input does
     /// not copy it. A cell below all its floors is an error of the lab.
@@ -54,7 +52,6 @@ pub struct CodeLength {
 }
 
 transect_sys::words! {
-    /// How the work of a walk was verified.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum CheckedBy {

@@ -22,10 +22,8 @@ pub struct Dataset {
     pub expected: Work,
     /// The entries of a tree to walk; empty for other experiments.
     pub inventory: Inventory,
-    /// The expected content of files to transform.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digests: Option<Digests>,
-    /// The questions about attributes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,
 }

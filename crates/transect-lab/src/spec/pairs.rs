@@ -25,7 +25,6 @@ pub fn expand(name: &str) -> String {
     name.replace(BEST, ReaderKind::best().as_str())
 }
 
-/// Two cells of a session that are compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pair {
     /// The question in words: `recursion against queue`. `None` for a pair of the user.

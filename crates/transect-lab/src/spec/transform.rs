@@ -31,7 +31,6 @@ pub const WORDS: Words = Words {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rules {
     pub kind: Kind,
-    /// Whether to sync before the clock stops.
     pub sync: SyncRule,
 }
 

@@ -5,7 +5,6 @@ use crate::harness::cache_state::State;
 /// The words of reports for an experiment. Each experiment has one constant of this type.
 #[derive(Debug)]
 pub struct Words {
-    /// The subcommand of `lab run`.
     pub command: &'static str,
     /// The name of the experiment in the plural: "a session of …".
     pub plural: &'static str,
