@@ -53,7 +53,7 @@ impl Rate {
 pub(crate) struct VerdictRates {
     /// `measured`, or the noise of made-up samples.
     pub(crate) source: String,
-    /// Rounds of a session; if it adds some, the fewest.
+    /// Rounds of a session, before it adds more.
     pub(crate) rounds: usize,
     /// The mean number of rounds, if sessions add rounds until every ratio is precise enough.
     #[serde(skip_serializing_if = "Option::is_none")]

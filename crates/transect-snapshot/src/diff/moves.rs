@@ -177,7 +177,7 @@ impl MoveFinder<'_> {
         candidates.remove(&id).map(|candidate| candidate.at)
     }
 
-    /// Reports moves, whose targets are found below what was added; compares directories.
+    /// Reports moves, whose targets lie in what was added, and compares the directories that moved.
     fn report(&self, merger: &mut Merger, moves: Vec<Move>) -> Result<(), ReadError> {
         let mut moves: HashMap<Position, Move> = moves.into_iter().map(|it| (it.b, it)).collect();
         let mut directories = Vec::new();
