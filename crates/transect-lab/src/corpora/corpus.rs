@@ -23,7 +23,6 @@ pub struct Corpus {
     pub seed: u64,
 }
 
-/// Content of the files of a corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Content {

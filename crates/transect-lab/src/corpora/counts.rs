@@ -5,7 +5,6 @@ use std::fmt;
 /// Entry counts and total length of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TreeCounts {
-    /// Number of regular files.
     pub files: u64,
     /// Number of directories below the root.
     pub directories: u64,
@@ -32,7 +31,6 @@ impl fmt::Display for TreeCounts {
 pub struct SpaceNeeded {
     /// Bytes of free space.
     pub bytes: u64,
-    /// Inodes, including the root.
     pub inodes: u64,
 }
 

@@ -19,7 +19,6 @@ pub enum Step {
     /// A file in the last directory.
     File {
         name: String,
-        /// Its length, in bytes.
         length: u64,
         /// Its modification time, since the Unix epoch.
         modified: Duration,

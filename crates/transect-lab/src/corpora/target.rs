@@ -34,7 +34,6 @@ impl TargetPaths {
         })
     }
 
-    /// Checks that the corpus can be created.
     #[expect(clippy::disallowed_methods, reason = "checks what exists at the target of a new tree")]
     pub(super) fn check(&self) -> Result<(), String> {
         let Self { parent, target, .. } = self;

@@ -20,7 +20,6 @@ pub struct Explanation {
     #[serde(rename = "pass")]
     pub cache_state: usize,
     pub state: State,
-    /// The same in words.
     pub conditions: String,
     /// The fastest method; `None` if no method has a time.
     pub fastest: Option<FastestMethod>,

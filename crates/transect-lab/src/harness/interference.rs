@@ -44,7 +44,6 @@ pub struct Beside {
     pub disturbed: Vec<Disturbance>,
 }
 
-/// Why the wall time of a sample is unreliable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Disturbance {

@@ -29,7 +29,6 @@ pub struct Inventory {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TypeTotals {
-    /// Number of names, hard links included.
     pub names: u64,
     /// Sum of the lengths of all names, in bytes.
     pub bytes: u64,

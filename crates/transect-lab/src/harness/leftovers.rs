@@ -21,7 +21,6 @@ pub(super) struct Marked {
     mark: String,
 }
 
-/// What the leftover processes of a run used.
 #[derive(Debug, Default)]
 pub(super) struct Leftovers {
     /// The processes that had to be killed. On a busy machine, one may be seen again before it ends.

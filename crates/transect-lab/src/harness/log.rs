@@ -48,7 +48,6 @@ fn is_zero(number: &usize) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    /// It did the expected work.
     Right {
         runs: Vec<RunLine>,
         usage: Usage,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use transect::Cancel;
 use transect_sys::private_dir::PrivateTempDir;
 
-use crate::harness::accesses::Accesses;
+use crate::harness::accesses::{Accesses, paths_of_single_file};
 use crate::harness::cache_state::{self, State};
 use crate::harness::error::{cannot, cannot_make};
 use crate::harness::experiment::{CountPart, Experiment, Job, Measure};
@@ -221,7 +221,11 @@ impl Session {
         self.of_each(uncounted, cancel, progress, |job, _| {
             let mut count = |part| -> Result<Accesses, String> {
                 let (command, entries) = experiment.count_command(job, part)?;
-                Ok(Accesses { entries, ..Accesses::of(&command, folder.path(), job.limit())? })
+                let paths = paths_of_single_file(job.dataset);
+                Ok(Accesses {
+                    entries,
+                    ..Accesses::of(&command, &paths, folder.path(), job.limit())?
+                })
             };
             let accesses = count(CountPart::StartUp)
                 .and_then(|start| Ok(count(CountPart::Work)?.minus(start)));

@@ -18,7 +18,6 @@ pub struct PairAnswer {
     pub ratios: Option<Ratios>,
     /// The verdict on that ratio, corrected for the other comparisons.
     pub judgement: Option<Judgement>,
-    /// The verdict if nothing else were asked.
     pub alone: Option<Judgement>,
     pub why: Option<Why>,
     /// Why they cannot be compared, if so.

@@ -20,7 +20,6 @@ pub struct Why {
     pub faults: Option<(f64, f64)>,
     /// Time without a processor; `None` for methods on several threads.
     pub waiting_ns: Option<f64>,
-    /// What remains: the methods' own code.
     pub rest_ns: f64,
 }
 

@@ -97,7 +97,6 @@ fn is_transform(_: Form, spec: &SessionSpec) -> bool {
     spec.words().has_rates
 }
 
-/// Transforms, and walks of whole processes.
 fn is_process(_: Form, spec: &SessionSpec) -> bool {
     spec.words().has_rates || spec.whole_processes
 }

@@ -42,7 +42,6 @@ impl Task {
     }
 }
 
-/// The questions of a dataset, in numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
     pub task: Task,

@@ -10,7 +10,6 @@ use crate::harness::cache_state::State;
 /// threads.
 const MIN_ENTRIES_FOR_THREADS: u64 = 5000;
 
-/// A setting to try, changed alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub(super) setting: &'static str,

@@ -36,7 +36,6 @@ pub struct TuneResult {
     pub sample_tree: SampleTree,
     /// The settings that won; defaults where none did.
     pub settings: WalkSettings,
-    /// Every setting tried.
     pub evidence: Vec<Evidence>,
     /// Whether the default differed from itself: the machine was not quiet, and no verdict counts.
     pub noisy: bool,

@@ -11,7 +11,6 @@ use crate::harness::experiment::Launcher;
 
 #[derive(Debug)]
 pub struct TuneRequest<'a> {
-    /// A path on the file system.
     pub path: &'a Path,
     pub states: &'a [State],
     /// Approximate time limit.
@@ -23,11 +22,9 @@ pub struct TuneRequest<'a> {
 
 #[derive(Debug)]
 pub enum TuneProgress<'a> {
-    /// The first session starts.
     Started {
         sample_tree: &'a SampleTree,
         walks: usize,
-        /// Approximate duration.
         time: Duration,
     },
     WalksLeft(usize),

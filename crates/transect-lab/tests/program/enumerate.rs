@@ -123,7 +123,15 @@ fn quick_session_leaves_out_slowest_methods_to_end_in_time() {
     let env = TestEnv::new();
     tree(&env);
     let run = ["run", "enumerate", "--path", "tree", "--state", "as-is", "--contenders", "."];
-    let how = ["--command", "slow=sh -c 'sleep 0.2' sh {root}", "--max-time", "1s", "--no-calls", "-o", "session"];
+    let how = [
+        "--command",
+        "slow=sh -c 'sleep 0.2' sh {root}",
+        "--max-time",
+        "1s",
+        "--no-calls",
+        "-o",
+        "session",
+    ];
     let told = env.lab(run.iter().chain(&how)).exits(0).stderr_text();
     let hint = told.lines().find(|line| line.contains("without the slowest, to end within 1"));
     let hint = hint.unwrap_or_else(|| panic!("{told}"));
@@ -401,6 +409,28 @@ fn compare_reports_slower_cells_and_changed_environment() {
     env.text("elsewhere.jsonl", &text.replace("\"name\":\"tree\"", "\"name\":\"other\""));
     let told = env.lab(["compare", "before.jsonl", "elsewhere.jsonl"]).exits(2);
     assert!(told.stderr_text().contains("have nothing in common"));
+}
+
+#[test]
+fn calls_of_a_single_file_are_told_by_kind() {
+    let env = TestEnv::new();
+    if !env.has("strace") {
+        let test = "calls_of_a_single_file_are_told_by_kind";
+        return skip(test, "there is no strace").unwrap_or_default();
+    }
+    env.mkdir("one");
+    env.write("one/file", 4);
+    let run = ["run", "enumerate", "--path", "one", "--state", "as-is", "--rounds", "1"];
+    let _ = env.lab(run.iter().chain(&["--methods", "find", "-o", "session"])).exits(0);
+    let report = env.lab(["report", "--markdown", "session"]).exits(0).stdout_text();
+    assert!(report.contains("| opens | listings | queries | closes |"), "{report}");
+    let session = std::fs::read_to_string(env.path("session")).expect("the session");
+    let mut records = session.lines().map(|line| serde_json::from_str(line).expect("a record"));
+    let is_floor = |it: &Value| it["record"] == "accesses" && it["cell"] == "floor";
+    let floor = records.find(is_floor).expect("the calls of the floor");
+    let once = Some(1);
+    let count = |kind: &str| floor["accesses"][kind].as_u64();
+    assert_eq!([count("opens"), count("attributes"), count("closes")], [once; 3], "{floor}");
 }
 
 #[test]

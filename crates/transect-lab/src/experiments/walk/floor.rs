@@ -147,7 +147,6 @@ mod windows {
             self.shared.lock().unwrap_or_else(PoisonError::into_inner)
         }
 
-        /// Reads directories until none is left.
         fn work<const CHECK: bool>(&self, is_shared: bool) -> Walker<'_, CHECK> {
             let mut walker = Walker {
                 work: Work::default(),

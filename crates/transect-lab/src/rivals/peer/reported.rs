@@ -11,7 +11,6 @@ use crate::harness::inventory::Inventory;
 pub struct ReportedCounts {
     /// Regular files, each name counted.
     pub files: Option<u64>,
-    /// Directories, the root included.
     pub directories: Option<u64>,
     /// Other entries: links, pipes, sockets, devices.
     pub others: Option<u64>,

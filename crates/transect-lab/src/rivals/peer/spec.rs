@@ -23,7 +23,6 @@ pub struct Peer {
     /// A text in its `--version` output that other programs of the same name lack.
     pub(super) version_marker: String,
     pub language: String,
-    /// Whether it uses several threads.
     pub parallel: bool,
     /// The command that installs it on Debian.
     pub install: String,
