@@ -45,7 +45,7 @@ pub(crate) const OF_GROUPS: [[&str; 2]; 6] = [
 ];
 
 /// The commands of the lab.
-pub(crate) const OF_THE_LAB: [&str; 11] = [
+pub(crate) const OF_THE_LAB: [&str; 10] = [
     "list",
     "run",
     "run enumerate",
@@ -53,7 +53,6 @@ pub(crate) const OF_THE_LAB: [&str; 11] = [
     "run attributes",
     "compare",
     "explain",
-    "import",
     "tune",
     "report",
     "corpus",
