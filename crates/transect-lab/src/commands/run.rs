@@ -158,7 +158,7 @@ fn estimate(
         if !too_slow.is_empty() {
             let (limit, too_slow) = (units::duration(limit), too_slow.join(", "));
             output::hint(&format!(
-                "without the slowest, to end within {limit}: {too_slow}; all take about {all} (--max-time)"
+                "rounds for {limit}, without the slowest methods: {too_slow}; all take about {all} (--max-time)"
             ));
         }
     }

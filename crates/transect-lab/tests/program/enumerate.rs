@@ -133,7 +133,8 @@ fn quick_session_leaves_out_slowest_methods_to_end_in_time() {
         "session",
     ];
     let told = env.lab(run.iter().chain(&how)).exits(0).stderr_text();
-    let hint = told.lines().find(|line| line.contains("without the slowest, to end within 1"));
+    let hint =
+        told.lines().find(|line| line.contains("rounds for 1.00 s, without the slowest methods: "));
     let hint = hint.unwrap_or_else(|| panic!("{told}"));
     assert!(hint.contains("portable/work-stealing") && !hint.contains("slow,"), "{hint}");
     let report = env.lab(["report", "--json", "session"]).exits(0).json();
