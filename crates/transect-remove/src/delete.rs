@@ -6,6 +6,7 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::time::Duration;
 
 use transect_sys::dir_handle::{DirHandle, MountPolicy};
 use transect_sys::{FileId, FileType};
@@ -21,6 +22,10 @@ use transect::table::{Children, Row};
 /// How many directories stay open on the way down. Those above are opened again from below, and
 /// must then be the same.
 const MAX_OPEN_DIRS: usize = 32;
+
+/// How often to look whether removed entries are gone, and how long to wait in between.
+const LOOKS: u32 = 200;
+const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
 struct EnteredDir {
     row: Row,
@@ -167,19 +172,40 @@ fn remove_dir(
     if now.file_type() != FileType::Directory || now.file_id() != entered_dir.id {
         return Err(KeepReason::Changed.into());
     }
-    match dir.remove_dir(name) {
-        Ok(()) => Ok(now.allocated().unwrap_or(0)),
-        // Some systems report a directory that is not empty as one that exists.
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists
-            ) =>
-        {
-            Err(report_unseen(run, entered_dir, error))
+    let mut removed = dir.remove_dir(name);
+    for _ in 0..LOOKS {
+        let waits =
+            removed.as_ref().is_err_and(is_not_empty) && only_removed_remain(run, entered_dir);
+        if !waits || run.is_cancelled() {
+            break;
         }
+        std::thread::sleep(LOOK_INTERVAL);
+        removed = dir.remove_dir(name);
+    }
+    match removed {
+        Ok(()) => Ok(now.allocated().unwrap_or(0)),
+        Err(error) if is_not_empty(&error) => Err(report_unseen(run, entered_dir, error)),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Some systems report a directory that is not empty as one that exists.
+fn is_not_empty(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists)
+}
+
+/// Returns whether a directory holds only names that this run removed. Windows keeps the name of a
+/// removed entry until the last program closes it, for example one that makes an index.
+fn only_removed_remain(run: &Run<'_>, entered_dir: &EnteredDir) -> bool {
+    if !cfg!(windows) || run.table.unread_reason(entered_dir.row).is_some() {
+        return false;
+    }
+    let dir = entered_dir.dir.as_ref().expect("BUG: the directory at hand was open");
+    let mut only_removed = true;
+    let listed = dir.for_each_name(&mut |name| {
+        only_removed &= run.table.child(entered_dir.row, name).is_some();
+    });
+    listed.is_ok() && only_removed
 }
 
 /// Reports the entries that keep a directory from being empty.

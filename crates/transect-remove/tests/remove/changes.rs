@@ -66,6 +66,32 @@ fn delete_new_entries_kept_with_parents() {
     assert!(report.kept.iter().all(|kept| kept.row == b), "the directory that holds them");
 }
 
+/// Windows keeps the name of a removed file until the last program closes it.
+#[cfg(windows)]
+#[test]
+fn delete_file_open_elsewhere_removed_once_closed() {
+    let temp = TempDir::new();
+    for name in ["open", "the last one"] {
+        write(temp.join("a/b").join(name), "12345");
+    }
+    let table = scanned(temp.path());
+    let open = std::fs::File::open(temp.join("a/b/open")).unwrap();
+    let last = temp.join("a/b/the last one");
+    let report = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            while is_there(&last) {
+                std::thread::yield_now();
+            }
+            // The removal most likely finds the directory not empty meanwhile.
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            drop(open);
+        });
+        delete_at(&table, ["a"])
+    });
+    assert_eq!(kept(&report, temp.path()), []);
+    assert!(!is_there(temp.join("a")));
+}
+
 #[test]
 fn delete_unscanned_directory_kept() {
     let temp = TempDir::new();
