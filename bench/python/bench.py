@@ -99,6 +99,24 @@ def sizes_scandir(root):
     return entries, size
 
 
+def names_in(triples):
+    entries = names = 0
+    for _, directories, files in triples:
+        entries += len(directories) + len(files)
+        names += sum(map(len, directories)) + sum(map(len, files))
+    return entries, names
+
+
+def names_os_walk(root):
+    return names_in(os.walk(root))
+
+
+def names_transect(root):
+    import transect
+
+    return names_in(transect.os_walk(root))
+
+
 def import_transect(_):
     import transect
 
@@ -106,7 +124,8 @@ def import_transect(_):
 
 
 FUNCTIONS = [
-    frame_transect, frame_scandir, frame_walk_lstat, sizes_transect, sizes_scandir, import_transect,
+    frame_transect, frame_scandir, frame_walk_lstat, sizes_transect, sizes_scandir, names_transect,
+    names_os_walk, import_transect,
 ]
 USAGE = "transect usage"
 
@@ -117,6 +136,7 @@ TARGETS = [
     ("frame_scandir", "frame_transect", "at least", 5),
     ("frame_walk_lstat", "frame_transect", "at least", 8),
     ("sizes_scandir", "sizes_transect", "at least", 3),
+    ("names_transect", "names_os_walk", "at most", 0.75),
 ]
 IMPORT = 15
 
@@ -128,7 +148,7 @@ def processor(who):
 
 def one(function, root):
     """Runs a function once and prints seconds, processor seconds, entries and bytes."""
-    if function in [frame_transect, sizes_transect]:
+    if function in [frame_transect, sizes_transect, names_transect]:
         import transect  # noqa: F401
     if "frame" in function.__name__:
         import polars  # noqa: F401

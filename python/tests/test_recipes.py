@@ -76,5 +76,7 @@ def check(printed, names, files):
     first = output("first file that matches")
     assert first.startswith("./report-1.csv 4 ") and first.endswith("\na,b\n\n")
     assert "./sub/large.tar.gz 70000\n" in output("passes on")
+    walked = output("no object for each entry").splitlines()
+    assert walked[0].startswith(". ") and "./sub/deeper 1" in walked and not any("target" in line for line in walked)
     assert output("Progress").splitlines()[-1] == f"{len(names['transect'].scan('.'))} 0"
     assert not outputs

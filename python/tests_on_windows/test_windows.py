@@ -102,6 +102,7 @@ def test_package_is_the_wheel_for_this_system():
         "_filters.py",
         "_native.pyd",
         "_native.pyi",
+        "_os_walk.py",
         "_progress.py",
         "distributed.py",
         "py.typed",

@@ -6,7 +6,7 @@
 >>> frame = table.to_polars()                    # doctest: +SKIP
 
 ``scan`` reads trees into a table for data frames, ``walk``, ``entries`` and ``glob`` iterate over their
-entries, ``usage`` lists what needs the most space, ``read_snapshot`` and ``diff`` tell what changed,
+entries, ``os_walk`` replaces ``os.walk``, ``usage`` lists what needs the most space, ``read_snapshot`` and ``diff`` tell what changed,
 ``treemap`` shows a tree as a treemap, ``transform`` changes files.
 """
 
@@ -44,6 +44,7 @@ from ._native import (
     usage,
     walk,
 )
+from ._os_walk import os_walk
 
 __all__ = [
     "AttributeCache",
@@ -66,6 +67,7 @@ __all__ = [
     "diff",
     "entries",
     "glob",
+    "os_walk",
     "read_snapshot",
     "scan",
     "transform",

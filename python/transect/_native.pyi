@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, AnyStr, Literal, TypeAlias, final
 
 import pandas
 import polars
@@ -24,6 +24,7 @@ __all__ = [
     "AttributeCache",
     "Attributes",
     "Diff",
+    "DirectoryReader",
     "Entry",
     "ErrorInfo",
     "Growth",
@@ -397,6 +398,12 @@ def walk(
     threads: int | None = None,
     **filters: Unpack[Filters],
 ) -> Walk: ...
+
+# For `os_walk`.
+@final
+class DirectoryReader:
+    def __new__(cls) -> DirectoryReader: ...
+    def names(self, path: AnyStr, follow: bool) -> tuple[list[AnyStr], list[AnyStr]]: ...
 
 # For `transect.distributed`.
 def first_task(paths: _Path | Iterable[_Path], options: str, directory_entries: int) -> str: ...

@@ -16,6 +16,7 @@ mod changes;
 mod columns;
 mod conditions;
 mod diff;
+mod directory;
 mod entry;
 mod errors;
 mod fork;
@@ -50,6 +51,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<cache::AttributeCache>()?;
     module.add_class::<diff::Diff>()?;
     module.add_class::<diff::Growth>()?;
+    module.add_class::<directory::DirectoryReader>()?;
     module.add_class::<entry::Entry>()?;
     module.add_class::<errors::ErrorInfo>()?;
     module.add_class::<map::Map>()?;

@@ -21,8 +21,10 @@ pub(crate) fn parse_paths(argument: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>>
 
 /// Returns the path that an argument is.
 pub(crate) fn parse_path(argument: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
-    let text = argument.py().import("os")?.call_method1("fsdecode", (argument,))?;
-    let path: OsString = text.extract()?;
+    let path: OsString = match argument.cast::<PyString>() {
+        Ok(text) => text.extract()?,
+        Err(_) => argument.py().import("os")?.call_method1("fsdecode", (argument,))?.extract()?,
+    };
     // Otherwise the system would be asked for a path that ends at the NUL.
     if path.as_encoded_bytes().contains(&0) {
         return Err(PyValueError::new_err("embedded null byte"));
