@@ -1,4 +1,5 @@
-//! Times loops over a tree: the library's iterator and closure against `ignore`, `jwalk` and `walkdir`.
+//! Times loops over a tree: the library's iterator, closure and replacement of `walkdir` against `ignore`,
+//! `jwalk` and `walkdir`.
 //!
 //! Each measurement is a process of its own, which times its loop with its own clock and prints what
 //! it counted. The rounds are interleaved, in an order that rotates. All contenders of a task must
@@ -25,7 +26,8 @@ const TASKS: &[(&str, &str)] = &[
     ("first", "stop after three entries"),
 ];
 
-const CONTENDERS: &[&str] = &["iterator", "visit_parallel", "ignore", "jwalk", "walkdir"];
+const CONTENDERS: &[&str] =
+    &["iterator", "visit_parallel", "ignore", "jwalk", "walkdir", "replacement"];
 
 fn main() {
     let args: Vec<String> = env::args().skip(1).collect();
@@ -47,6 +49,7 @@ fn run_one(task: &str, contender: &str, root: &str) {
         "ignore" => ignored(task, root),
         "jwalk" => jwalked(task, root),
         "walkdir" => walkdired(task, root),
+        "replacement" => replaced(task, root),
         _ => panic!("no such contender"),
     };
     println!("{} {entries} {directories} {more}", began.elapsed().as_nanos());
@@ -107,12 +110,17 @@ fn compare(root: &str, rounds: usize, tasks: &[&str]) {
             let counted = &samples[0].counted;
             println!("  {contender:<14} {wall:9.3} ({least:.3}, {most:.3}) {cpu:9.3}  {counted}");
         }
-        for rival in ["ignore", "jwalk", "walkdir"] {
-            let pairs = || samples["iterator"].iter().zip(&samples[rival]);
+        for (own, rival) in [
+            ("iterator", "ignore"),
+            ("iterator", "jwalk"),
+            ("iterator", "walkdir"),
+            ("replacement", "walkdir"),
+        ] {
+            let pairs = || samples[own].iter().zip(&samples[rival]);
             let (wall, ..) = median(pairs().map(|(own, rival)| own.wall / rival.wall).collect());
             let (cpu, ..) = median(pairs().map(|(own, rival)| own.cpu / rival.cpu).collect());
             println!(
-                "  iterator / {rival}: {wall:.2}, processor time {cpu:.2} (medians of ratios within rounds)"
+                "  {own} / {rival}: {wall:.2}, processor time {cpu:.2} (medians of ratios within rounds)"
             );
         }
         if matches!(*task, "loop" | "sizes") {
@@ -214,18 +222,26 @@ fn jwalked(task: &str, root: &str) -> Counts {
     counts
 }
 
-fn walkdired(task: &str, root: &str) -> Counts {
-    let mut counts = (0, 0, 0);
-    for entry in walkdir::WalkDir::new(root).into_iter().flatten() {
-        counts.0 += 1;
-        counts.1 += u64::from(entry.file_type().is_dir());
-        if task == "sizes" && entry.file_type().is_file() {
-            counts.2 += entry.metadata().map_or(0, |metadata| metadata.len());
+/// The same loop with `walkdir` and with what replaces it.
+macro_rules! with_walkdir {
+    ($name:ident, $walkdir:ty) => {
+        fn $name(task: &str, root: &str) -> Counts {
+            let mut counts = (0, 0, 0);
+            for entry in <$walkdir>::new(root).into_iter().flatten() {
+                counts.0 += 1;
+                counts.1 += u64::from(entry.file_type().is_dir());
+                if task == "sizes" && entry.file_type().is_file() {
+                    counts.2 += entry.metadata().map_or(0, |metadata| metadata.len());
+                }
+                counts.2 += u64::from(is_hit(task, entry.file_type().is_file(), entry.file_name()));
+                if task != "sizes" && counts.2 == 3 {
+                    break;
+                }
+            }
+            counts
         }
-        counts.2 += u64::from(is_hit(task, entry.file_type().is_file(), entry.file_name()));
-        if task != "sizes" && counts.2 == 3 {
-            break;
-        }
-    }
-    counts
+    };
 }
+
+with_walkdir!(walkdired, walkdir::WalkDir);
+with_walkdir!(replaced, transect::walkdir::WalkDir);

@@ -36,6 +36,8 @@
 //! # Ok::<(), transect::Error>(())
 //! ```
 //!
+//! [`walkdir`] has the interface of the crate of that name.
+//!
 //! Features: `filters` (default) for globs, regular expressions and `.gitignore` rules; `serde` for
 //! entries, errors, counts and filters as text; `volumes` for reading the tables of ext4, NTFS and Btrfs.
 //!
@@ -68,6 +70,7 @@ mod sink;
 pub mod table;
 mod visitor;
 mod walk;
+pub mod walkdir;
 
 pub use account::SizeTotals;
 pub use cancel::Cancel;

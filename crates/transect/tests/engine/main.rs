@@ -39,5 +39,6 @@ mod support;
 mod table;
 #[cfg(target_os = "linux")]
 mod volumes;
+mod walkdir;
 #[cfg(windows)]
 mod windows;
