@@ -97,6 +97,8 @@ torture: need-cargo ## Let every file system call fail, stop programs, damage jo
 	log='$(abspath $(TARGET))/torture.log'
 	status=0
 	export TRANSECT_TORTURE=1 TRANSECT_NO_SKIP=1
+	# Some scenarios run the lab, which `--test faults` alone does not build.
+	$(CARGO) build --workspace --bins --all-features --locked
 	$(CARGO) test --workspace --all-features --locked --test faults -- --nocapture >"$$log" 2>&1 || status=$$?
 	sed -n '/^failures:$$/q; /runs broke a promise/p; /^\* /p; /^error/p' "$$log"
 	echo '| scenario | calls | runs | same result | error reported | not reached | promises broken |'
