@@ -75,8 +75,14 @@ pub(super) fn superfluous(members: &[Member], now: i64) -> Vec<i64> {
         };
         // Where the clock was set back, nothing proves which day a snapshot is of.
         let ascending = members[place..].windows(2).take_while(|it| it[0].taken < it[1].taken);
-        let mut later =
-            ascending.map(|it| &it[1]).take_while(|other| is_same(it.taken, other.taken));
+        // Those right after the step may be gone; but then more time is proven than the clock shows.
+        let is_after_step = |other: &Member| {
+            let proven = other.place.elapsed.saturating_sub(it.place.elapsed);
+            proven > other.taken.saturating_sub(it.taken)
+        };
+        let mut later = ascending
+            .map(|it| &it[1])
+            .take_while(|other| is_same(it.taken, other.taken) && !is_after_step(other));
         later.any(|other| other.is_complete || !it.is_complete)
     };
     (0..members.len()).filter(is_superfluous).map(|place| members[place].taken).collect()

@@ -154,6 +154,19 @@ fn complete_snapshot_is_not_replaced_by_a_partial_one() {
 }
 
 #[test]
+fn clock_set_back_for_weeks_replaces_nothing_stored_before() {
+    let start = at("2026-01-29T11:00:00Z");
+    let mut machine = Machine::default();
+    for step in 0..200 {
+        // What was stored right after the step goes, and the wrong clock reaches the end of January.
+        let ahead = if (1..80).contains(&step) { -16 * DAY } else { 0 };
+        let event = Event { real: start + step * 9 * HOUR, ahead, is_complete: true };
+        let gone = machine.store(event);
+        assert!(!gone.contains(&0), "the last of January, at step {step}");
+    }
+}
+
+#[test]
 fn series_of_a_correct_clock_has_days_and_months() {
     // Every seven hours for 400 days.
     let start = at("2025-01-01T00:30:00Z");
