@@ -8,7 +8,7 @@ import transect
 
 try:
     from test import test_os
-except ImportError:  # They are in a package of their own on some systems; what runs these tests says so.
+except ImportError:  # Some systems have them in another package. The Rust test that runs this one reports it.
     test_os = None
 
 

@@ -86,18 +86,14 @@ impl IntoIter {
             let with_id = |path: &Path| Some((file_id(path)?, path.to_owned()));
             self.above_root = real.ancestors().skip(1).filter_map(with_id).collect();
         }
-        let wanted = FieldMask::FILE_ID;
-        match query_attributes(&path, wanted, self.options.follow_links) {
-            Ok(found) => {
-                let is_link = self.options.follow_links && is_symlink(&path);
-                Ok(DirEntry {
-                    depth: 0,
-                    file_type: found.file_type(),
-                    is_followed: is_link,
-                    inode: found.inode(),
-                    path,
-                })
-            }
+        match query_attributes(&path, FieldMask::FILE_ID, false) {
+            Ok(root) => Ok(DirEntry {
+                depth: 0,
+                file_type: root.file_type(),
+                is_followed: false,
+                inode: root.inode(),
+                path,
+            }),
             Err(error) => Err(Error::new(Operation::Stat, &path, 0, error)),
         }
     }
@@ -312,10 +308,6 @@ impl IntoIterator for WalkDir {
 
 fn file_id(path: &Path) -> Option<FileId> {
     query_attributes(path, FieldMask::FILE_ID, true).ok()?.file_id()
-}
-
-fn is_symlink(path: &Path) -> bool {
-    query_attributes(path, FieldMask::empty(), false).is_ok_and(|own| own.file_type().is_symlink())
 }
 
 /// An iterator that leaves out entries, and does not enter directories that it leaves out.
