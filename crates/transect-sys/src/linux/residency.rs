@@ -232,23 +232,39 @@ mod tests {
     use crate::residency;
     use std::io::Write;
     use std::os::unix::fs::FileExt;
-    use transect_testkit::{Mount, TempDir, in_own_process, loudly_skip};
+    use transect_testkit::{Mount, TempDir, in_own_process, loudly_skip, wait_for, wait_until};
 
     /// Not a multiple of the page size.
     const SIZE: u64 = (3 << 20) + 100;
 
-    /// Returns the residency of a whole file, and checks that both calls agree.
+    /// Returns the residency of a whole file as soon as both calls agree on it: the system may drop or write pages
+    /// between them.
     fn asked(file: &File) -> Residency {
-        let whole = 0..file.metadata().unwrap().len();
-        let residency = residency::residency(file).unwrap();
-        let mincore = by_mincore(file, whole.clone()).unwrap();
-        assert_eq!((mincore.bytes, mincore.resident), (residency.bytes, residency.resident));
-        match measure(whole, |part| cachestat(file, part)) {
-            Ok(counted) => assert_eq!(counted.resident, mincore.resident),
-            Err(Errno::NOSYS) => loudly_skip("cachestat", "this kernel is older than 6.5"),
-            Err(errno) => panic!("{errno}"),
-        }
-        residency
+        wait_for("both calls to agree", || {
+            let whole = 0..file.metadata().unwrap().len();
+            let residency = residency::residency(file).unwrap();
+            let mincore = by_mincore(file, whole.clone()).unwrap();
+            let counted = match measure(whole, |part| cachestat(file, part)) {
+                Ok(counted) => counted.resident,
+                Err(Errno::NOSYS) => {
+                    loudly_skip("cachestat", "this kernel is older than 6.5");
+                    mincore.resident
+                }
+                Err(errno) => panic!("{errno}"),
+            };
+            let agree = mincore.bytes == residency.bytes
+                && [residency.resident, counted] == [mincore.resident; 2];
+            agree.then_some(residency)
+        })
+    }
+
+    /// Reads a part of a file until this number of its bytes is in memory.
+    fn read_until_resident(file: &File, part: Range<u64>, bytes: u64) {
+        wait_until("what was read to be in memory", || {
+            let mut buffer = vec![0; (part.end - part.start) as usize];
+            file.read_exact_at(&mut buffer, part.start).unwrap();
+            asked(file).resident == bytes
+        });
     }
 
     /// Creates a file of `SIZE` bytes, all of them in memory.
@@ -285,13 +301,10 @@ mod tests {
         );
         // Disables read-ahead.
         rustix::fs::fadvise(&file, 0, None, Advice::Random).unwrap();
-        file.read_exact_at(&mut [0], SIZE - 1).unwrap();
-        assert_eq!(asked(&file).resident, SIZE % page_size());
-        file.read_exact_at(&mut [0], 0).unwrap();
-        assert_eq!(asked(&file).resident, SIZE % page_size() + page_size());
-
-        file.read_exact_at(&mut vec![0; SIZE as usize], 0).unwrap();
-        assert_eq!(asked(&file).resident, SIZE);
+        let last_page = SIZE % page_size();
+        read_until_resident(&file, SIZE - 1..SIZE, last_page);
+        read_until_resident(&file, 0..1, last_page + page_size());
+        read_until_resident(&file, 0..SIZE, SIZE);
         residency::drop_pages(&file).unwrap();
         assert_eq!(asked(&file).resident, 0);
     }
