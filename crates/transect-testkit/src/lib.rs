@@ -33,6 +33,8 @@ mod own_process;
 #[cfg(target_os = "linux")]
 pub mod program;
 mod python;
+#[cfg(unix)]
+mod script;
 #[cfg(windows)]
 mod shell;
 mod skip;
@@ -54,6 +56,8 @@ pub use mount::Mount;
 pub use ntfs::{NtfsMount, set_xattr};
 pub use own_process::{in_own_process, rerun};
 pub use python::{Python, python_with_packages};
+#[cfg(unix)]
+pub use script::write_script;
 #[cfg(windows)]
 pub use shell::{has_unix_shell, unix_shell};
 pub use skip::loudly_skip;

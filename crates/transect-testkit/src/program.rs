@@ -16,7 +16,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::temp::remove_tree;
-use crate::{WATCHDOG, wait_until, within};
+use crate::{WATCHDOG, wait_until, within, write_script};
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
 };
@@ -102,6 +102,11 @@ impl TestEnv {
     /// Writes a file of text.
     pub fn text(&self, path: impl AsRef<Path>, text: &str) {
         fs::write(self.path(path), text).expect("a new file");
+    }
+
+    /// Writes a program, a script.
+    pub fn script(&self, path: impl AsRef<Path>, text: &str) {
+        write_script(&self.path(path), text);
     }
 
     /// Sets the permission bits of a file.

@@ -76,8 +76,7 @@ fn exec_names_like_options_are_paths() {
 #[test]
 fn exec_program_of_tree_is_not_searched_in_path() {
     let env = TestEnv::new();
-    env.text("true", "#!/bin/sh\necho here\n");
-    env.chmod(&env.path("true"), 0o755);
+    env.script("true", "#!/bin/sh\necho here\n");
     let printed = env.transect(["list", "true", "-x", "{}"]).exits(0).quiet();
     assert_eq!(printed.stdout_text(), "here\n");
     env.chmod(&env.path("true"), 0o644);

@@ -158,11 +158,10 @@ fn map_open_starts_browser_without_secret_in_arguments() {
     let env = TestEnv::new();
     nested(&env);
     env.mkdir("bin");
-    env.text(
+    env.script(
         "bin/xdg-open",
         "#!/bin/sh\nprintf '%s\\n' \"$@\" > seen\ncat \"$1\" >> seen\nmv seen opened\n",
     );
-    env.chmod(&env.path("bin/xdg-open"), 0o755);
     let with_opener = |args: &[&str]| {
         let mut command = env.command(env!("CARGO_BIN_EXE_transect"));
         let path = format!("{}:/usr/bin:/bin", env.path("bin").display());

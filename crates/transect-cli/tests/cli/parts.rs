@@ -16,8 +16,7 @@ fn copied(env: &TestEnv) -> PathBuf {
 fn part(env: &TestEnv, dir: &str) {
     env.mkdir(dir);
     let file = format!("{dir}/transect-lab");
-    env.text(&file, "#!/bin/sh\nprintf '%s\\n' \"${0%/*}\" \"$@\"\nexit 7\n");
-    env.chmod(&env.path(file), 0o755);
+    env.script(&file, "#!/bin/sh\nprintf '%s\\n' \"${0%/*}\" \"$@\"\nexit 7\n");
 }
 
 /// Runs `lab` with these arguments and directories of programs.

@@ -11,8 +11,8 @@ use crate::tree::mkfifo;
 /// Plants programs and modules in the working directory; each that runs leaves a file `ran-NAME`.
 fn plant(env: &TestEnv) {
     for name in ["duckdb", "python3", "sh", "xdg-open"] {
-        env.text(name, &format!("#!/bin/sh\n>'{}'\n", env.path(format!("ran-{name}")).display()));
-        env.chmod(&env.path(name), 0o755);
+        let ran = env.path(format!("ran-{name}"));
+        env.script(name, &format!("#!/bin/sh\n>'{}'\n", ran.display()));
     }
     for name in ["duckdb", "json", "csv", "os", "site", "sitecustomize", "usercustomize"] {
         let ran = env.path(format!("ran-{name}.py"));
@@ -38,8 +38,7 @@ fn planted_programs_and_modules_do_not_run() {
     let python = env.sh("python3 -Ic 'import sys; print(sys.executable)'").exits(0).stdout_text();
     std::os::unix::fs::symlink(python.trim_end(), outside.join("python3")).unwrap();
     // A script that starts a program by its name.
-    fs::write(outside.join("outer"), "#!/usr/bin/env sh\n").unwrap();
-    env.chmod(&outside.join("outer"), 0o755);
+    env.script("../bin/outer", "#!/usr/bin/env sh\n");
     plant(&env);
     let outside = outside.display();
     for path in [

@@ -15,8 +15,7 @@ use crate::harness::{Output, Running, TestEnv};
 fn with_duckdb(env: &TestEnv, test: &str) -> Option<()> {
     let python = python_with_packages(test, Path::new(env!("CARGO_TARGET_TMPDIR")))?;
     env.mkdir("bin");
-    env.text("bin/python3", &format!("#!/bin/sh\nexec '{}/python3' \"$@\"\n", python.display()));
-    env.chmod(&env.path("bin/python3"), 0o755);
+    env.script("bin/python3", &format!("#!/bin/sh\nexec '{}/python3' \"$@\"\n", python.display()));
     Some(())
 }
 
@@ -175,8 +174,7 @@ fn query_without_duckdb_prints_the_statement() {
         sql
     );
     // A program that is too old is named.
-    env.text("bin/duckdb", "#!/bin/sh\necho v0.10.3\n");
-    env.chmod(&env.path("bin/duckdb"), 0o755);
+    env.script("bin/duckdb", "#!/bin/sh\necho v0.10.3\n");
     let old = query(&env, r#""SELECT 1" "it's.parquet""#).exits(2);
     assert!(old.stderr_text().contains("DuckDB v0.10.3 is too old"), "{}", old.text());
 }
@@ -190,14 +188,13 @@ fn query_program_gets_everything_by_standard_input() {
     // Stands for the program: records how it is called.
     let script =
         "#!/bin/sh\n[ \"$1\" = --version ] && echo v2.0.0 && exit\necho \"$@\"\n/bin/cat\nexit 7\n";
-    env.text("bin/duckdb", script);
-    env.chmod(&env.path("bin/duckdb"), 0o755);
+    env.script("bin/duckdb", script);
     let called =
         query(&env, r#"--csv "SELECT 'secret' -- end" a.parquet"#).exits(7).quiet().stdout_text();
     assert!(called.starts_with("-bail -csv\nCREATE TEMP VIEW entries AS"), "{called}");
     assert!(called.ends_with("SELECT 'secret' -- end\n;\n"), "{called}");
     // Ctrl-C ends it.
-    env.text("bin/duckdb", "#!/bin/sh\n[ \"$1\" = --version ] && echo v2.0.0 && exit\n: >started\nexec /bin/sleep 1000\n");
+    env.script("bin/duckdb", "#!/bin/sh\n[ \"$1\" = --version ] && echo v2.0.0 && exit\n: >started\nexec /bin/sleep 1000\n");
     let running = start(&env, &["SELECT 1".as_ref(), "a.parquet".as_ref()]);
     wait_until("DuckDB runs", || env.path("started").exists());
     running.signal(Signal::INT);

@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use transect::Cancel;
@@ -12,7 +11,7 @@ use transect_lab::harness::cache_state::State;
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::inventory::Inventory;
 use transect_lab::tune::{TuneProgress, TuneRequest, TuneResult, tune};
-use transect_testkit::TempDir;
+use transect_testkit::{TempDir, write_script};
 use transect_text::settings;
 
 /// Calls [`tuned_within`] with more than enough time: the number of rounds is limited.
@@ -31,8 +30,7 @@ fn tuned_within(script: &str, seconds: u64) -> Result<(TuneResult, Vec<String>),
     let line = format!(
         r#"{{"digest":"{digest}","files":1,"directories":1,"bytes":7,"errors":0,"elapsed_ns":'$ns'}}"#
     );
-    std::fs::write(&program, format!("#!/bin/sh\nns=50000\n{script}\necho '{line}'\n")).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    write_script(&program, &format!("#!/bin/sh\nns=50000\n{script}\necho '{line}'\n"));
     let request = TuneRequest {
         path: &temp.join("tree"),
         states: &[State::AsIs],

@@ -113,8 +113,7 @@ fn programs_that_print_names_compared_without_lengths_and_floors() {
 fn starts_measured_on_copies_of_the_programs() {
     let env = TestEnv::new();
     tree(&env);
-    env.text("program", "#!/bin/sh\necho \"$0\" >>\"$1/../log\"\nexec du -sb \"$1\"\n");
-    env.chmod(&env.path("program"), 0o755);
+    env.script("program", "#!/bin/sh\necho \"$0\" >>\"$1/../log\"\nexec du -sb \"$1\"\n");
     let more = ["--command", "script=./program {root}/.", "--methods", "du"];
     let _ = run(&env, "start", &more).exits(0);
     let report = report(&env);
