@@ -2,6 +2,7 @@
 //!
 //! A session stores raw samples; everything here is calculated again from them.
 
+mod besides;
 mod best;
 pub mod compare;
 mod impossible;

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::ranking::besides::Beside;
 use crate::ranking::metric::Metric;
 use crate::ranking::row::Row;
 use crate::ranking::why::Why;
@@ -19,6 +20,7 @@ pub struct PairAnswer {
     /// The verdict on that ratio, corrected for the other comparisons.
     pub judgement: Option<Judgement>,
     pub alone: Option<Judgement>,
+    pub besides: Vec<Beside>,
     pub why: Option<Why>,
     /// Why they cannot be compared, if so.
     pub reason: Option<String>,
@@ -44,7 +46,17 @@ impl PairAnswer {
         };
         let (cell, against) = (cell.clone(), other.clone());
         let question = pair.question();
-        Self { question, cell, against, ratios, judgement: None, alone: None, why: None, reason }
+        Self {
+            question,
+            cell,
+            against,
+            ratios,
+            judgement: None,
+            alone: None,
+            besides: Vec::new(),
+            why: None,
+            reason,
+        }
     }
 
     /// Returns the comparison of a row with the base.
@@ -57,6 +69,7 @@ impl PairAnswer {
             ratios: row.to_base,
             judgement: row.judgement,
             alone: row.alone,
+            besides: Vec::new(),
             why,
             reason: None,
         }
@@ -64,13 +77,14 @@ impl PairAnswer {
 
     pub(super) fn refuse(&mut self, reason: &str) {
         (self.ratios, self.judgement, self.alone, self.why) = (None, None, None, None);
+        self.besides.clear();
         self.reason = Some(reason.to_owned());
     }
 
-    /// Returns the answer in one line: `recursion against queue: 1.02 (1.00 to 1.04), no difference`. A difference
-    /// has its reasons.
+    /// Returns the answer in one line: `recursion against queue: 1.02 (1.00 to 1.04), no difference`. What else differs
+    /// follows, and the reasons of a difference in time.
     pub fn line(&self, by: Metric, noisy: bool) -> String {
-        let Self { question, ratios, judgement, alone, why, reason, .. } = self;
+        let Self { question, ratios, judgement, alone, besides, why, reason, .. } = self;
         let of = if by == Metric::Processor { " of CPU time" } else { "" };
         match (ratios, judgement) {
             (Some(ratios), _) if noisy => format!("{question}: {ratios}{of}, not judged"),
@@ -80,7 +94,9 @@ impl PairAnswer {
                 let why = why
                     .filter(|_| differs)
                     .map_or(String::new(), |why| format!("; {}", why.line()));
-                format!("{question}: {ratios}{of}, {verdict}{why}")
+                let besides = besides.iter().filter(|beside| beside.differs);
+                let besides: String = besides.map(|beside| format!("; {beside}")).collect();
+                format!("{question}: {ratios}{of}, {verdict}{besides}{why}")
             }
             _ => format!("{question}: not compared, {}", reason.as_deref().unwrap_or("no ratio")),
         }

@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::State;
 use crate::harness::log::{Outcome, Sample, SessionData};
+use crate::ranking::besides::Beside;
 use crate::ranking::best::best_group;
 use crate::ranking::impossible::Bounds;
 use crate::ranking::metric::Metric;
@@ -173,9 +174,16 @@ struct Rounds<'d> {
 impl Rounds<'_> {
     /// Returns the ratios of a cell to a base, paired by round.
     fn ratios(&self, base: &str, other: &str) -> Option<Ratios> {
-        let (base, other) = (self.runs.get(base)?, self.runs.get(other)?);
-        let pairs = base.iter().filter_map(|(round, run)| Some((run.time, other.get(round)?.time)));
-        Ratios::paired(&pairs.collect::<Vec<_>>(), self.spec.seed)
+        let pairs: Vec<_> =
+            self.both(base, other).iter().map(|[base, other]| (base.time, other.time)).collect();
+        Ratios::paired(&pairs, self.spec.seed)
+    }
+
+    /// Returns the runs of a base and of a cell in the rounds that have both.
+    fn both(&self, base: &str, other: &str) -> Vec<[&Run; 2]> {
+        let (base, other) = (self.runs.get(base), self.runs.get(other));
+        let rounds = base.into_iter().flatten();
+        rounds.filter_map(|(round, run)| Some([run, other?.get(round)?])).collect()
     }
 
     /// Returns the median over the rounds of a cell.
@@ -401,6 +409,13 @@ impl<'d> Pass<'d> {
         let answer = |pair| PairAnswer::of(pair, ranked, |base, other| rounds.ratios(base, other));
         ranking.pairs = spec.pairs.iter().filter(runs_here).map(answer).collect();
         judge_together(&mut ranking.rows, &mut ranking.pairs, &spec.base, self.by);
+        let compared: Vec<&mut PairAnswer> =
+            ranking.pairs.iter_mut().filter(|pair| pair.ratios.is_some()).collect();
+        let runs: Vec<_> =
+            compared.iter().map(|pair| rounds.both(&pair.against, &pair.cell)).collect();
+        for (pair, besides) in compared.into_iter().zip(Beside::of_pairs(&runs, spec.seed)) {
+            pair.besides = besides;
+        }
     }
 
     /// Fills in why the cells of pairs differ.

@@ -11,6 +11,7 @@ use crate::ranking::pair_answers::PairAnswer;
 use crate::ranking::{Metric, Ranking, Row};
 use crate::spec::{CheckedBy, SessionSpec};
 use transect_stats::verdict::{MIN_ROUNDS, Verdict, can_decide};
+use transect_text::units::counted;
 
 /// A note is added if the lab itself uses more than this share of the time of a run.
 const MAX_HARNESS_SHARE: f64 = 0.01;
@@ -248,7 +249,7 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
         let causes: Vec<&str> = disturbances(data, ranking).map(Disturbance::about).collect();
         let (disturbed, samples) = (ranking.disturbed, ranking.samples);
         let causes = causes.join("; ");
-        notes.push(format!("{disturbed} of {samples} samples were disturbed: {causes}."));
+        notes.push(format!("Disturbed samples: {disturbed} of {samples} ({causes})."));
     }
     if let Some(share) = ranking.harness.filter(|&share| share > MAX_HARNESS_SHARE) {
         let when = match spec.whole_processes {
@@ -288,10 +289,9 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
         ));
     }
     notes.extend(equal_work(ranking));
-    match ranking.unranked.len() {
-        0 => {}
-        1 => notes.push("1 cell is not ranked.".to_owned()),
-        many => notes.push(format!("{many} cells are not ranked.")),
+    if !ranking.unranked.is_empty() {
+        let number = ranking.unranked.len() as u64;
+        notes.push(format!("{} not ranked.", counted(number, "cell is", "cells are")));
     }
     notes
 }
@@ -471,7 +471,7 @@ mod tests {
         let few = conclusion(&data);
         assert!(few.sentence.starts_with("Fastest of 2 methods: busy. "), "{few:?}");
         let note =
-            "9 of 36 samples were disturbed: other processes used more than 5 % of the processors.";
+            "Disturbed samples: 9 of 36 (other processes used more than 5 % of the processors).";
         assert_eq!((few.alarms, few.notes), (vec![], vec![note.to_owned()]));
         disturb(&mut data, 10);
         let many = conclusion(&data);
