@@ -42,9 +42,9 @@ pub fn basic(at: &Path) {
     link("src/main", at.join("link"));
 }
 
-/// 5,000 files in one directory, 1,000 directories in another: more than one batch of each.
+/// 3,500 files in one directory, 1,000 directories in another: more than one batch of each.
 pub fn wide(at: &Path) {
-    many_entries(at, 5000, 1000);
+    many_entries(at, 3500, 1000);
 }
 
 /// 300 levels, each with a file; the longest path is just below 4,096 bytes.

@@ -29,7 +29,7 @@ mod tests {
         let as_large_as_here = if cfg!(windows) {
             [("wide", 300, 23), ("deep", 40, 41), ("many_small_dirs", 42, 69)]
         } else {
-            [("wide", 5000, 1003), ("deep", 300, 301), ("many_small_dirs", 1173, 2059)]
+            [("wide", 3500, 1003), ("deep", 300, 301), ("many_small_dirs", 1173, 2059)]
         };
         let everywhere = [("empty", 0, 1), ("single", 1, 1)];
         for (tree, files, directories) in everywhere.into_iter().chain(as_large_as_here) {

