@@ -52,7 +52,7 @@ extern "C" {
 #endif
 
 /* The version of this header. Until 1.0, versions with another second number are not compatible. */
-#define TRANSECT_VERSION "0.1.0"
+#define TRANSECT_VERSION "0.2.0"
 
 /* Returns the version of the library. */
 TRANSECT_API const char *transect_version(void);
