@@ -2,6 +2,8 @@
 
 CARGO  ?= cargo
 PREFIX ?= /usr/local
+# Below PREFIX. Debian's zsh reads those of packages in share/zsh/vendor-completions.
+ZSH_COMPLETIONS ?= share/zsh/site-functions
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 # Installed, packaged and measured: with link-time optimization. Both programs lie there.
 DIST := $(TARGET)/dist
@@ -21,7 +23,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 SHELL := /bin/sh
 .SHELLFLAGS := -ec
 
-.PHONY: help build dist static windows c c-windows python python-windows deps test quick quick-in-tmpdir torture check ci fuzz bench install install-c completions clean need-cargo
+.PHONY: help build dist static windows c c-windows python python-windows deps test quick quick-in-tmpdir torture check ci fuzz bench install install-files install-c completions completions-files clean need-cargo
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,9 +36,9 @@ dist: need-cargo ## Build them fully optimized, as for packages: target/dist
 
 # --target is given even for this machine: otherwise procedural macros, too, would be built without
 # a loader.
-static: need-cargo ## Build static programs for Linux, which start faster
-	@machine=$$($(CARGO) -vV | sed -n 's/^host: //p')
-	export RUSTFLAGS='-C target-feature=+crt-static'
+static: need-cargo ## Build static programs for Linux, which start faster (MACHINE=aarch64-unknown-linux-gnu)
+	@machine=$(or $(MACHINE),$$($(CARGO) -vV | sed -n 's/^host: //p'))
+	export RUSTFLAGS="$$RUSTFLAGS -C target-feature=+crt-static"
 	$(BUILD) --profile dist --target "$$machine"
 	echo "built $(TARGET)/$$machine/dist/transect and transect-lab"
 
@@ -197,25 +199,30 @@ fuzz: need-cargo ## Fuzz every target for a minute (FUZZ_SECONDS=60)
 bench: dist ## Measure against the floor and peers, with options of `lab run enumerate` as ARGS (bench/README.md)
 	@'$(DIST)/transect' lab run enumerate $(or $(ARGS),--preset programs)
 
-completions: dist ## Write completions and man pages into target/generated
+completions: dist completions-files ## Write completions and man pages into target/generated
+	@ls '$(TARGET)/generated' '$(TARGET)/generated/man1'
+
+# Without building them first: tools/release has other programs.
+completions-files:
 	@mkdir -p '$(TARGET)/generated'
 	rm -rf '$(TARGET)/generated/man1'
 	for program in transect transect-lab; do
 		for shell in bash zsh fish elvish powershell; do
 			'$(DIST)'/$$program completions "$$shell" >'$(TARGET)/generated/'$$program."$$shell"
 		done
-		'$(DIST)'/$$program man --output '$(TARGET)/generated/man1'
+		'$(DIST)'/$$program man --output '$(TARGET)/generated/man1' >/dev/null
 	done
-	ls '$(TARGET)/generated' '$(TARGET)/generated/man1'
 
-install: completions ## Install programs, man pages and completions below PREFIX (/usr/local)
+install: completions install-files ## Install programs, man pages and completions below PREFIX (/usr/local)
+
+install-files:
 	@set -x
 	install -d '$(DESTDIR)$(PREFIX)/share/man/man1'
 	install -m644 '$(TARGET)'/generated/man1/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1'
 	for program in transect transect-lab; do
 		install -Dm755 '$(DIST)'/$$program '$(DESTDIR)$(PREFIX)/bin/'$$program
 		install -Dm644 '$(TARGET)/generated/'$$program.bash '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/'$$program
-		install -Dm644 '$(TARGET)/generated/'$$program.zsh '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_'$$program
+		install -Dm644 '$(TARGET)/generated/'$$program.zsh '$(DESTDIR)$(PREFIX)/$(ZSH_COMPLETIONS)/_'$$program
 		install -Dm644 '$(TARGET)/generated/'$$program.fish '$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/'$$program.fish
 	done
 
