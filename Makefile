@@ -147,7 +147,7 @@ check: need-cargo ## Check format, lints, documentation and generated files
 	else
 		echo "LEFT OUT: lints for Windows: $$no_windows" >&2
 	fi
-	if command -v shellcheck >/dev/null; then shellcheck -x tools/version tools/release tools/windows tools/with-tmpdir tools/pack tools/c-library tools/python-for-windows tools/deps tools/test .ci/run; fi
+	if command -v shellcheck >/dev/null; then shellcheck -x tools/version tools/release tools/release-check tools/windows tools/with-tmpdir tools/pack tools/c-library tools/python-for-windows tools/deps tools/test .ci/run; fi
 	if command -v python3 >/dev/null; then tools/check-style; fi
 	tools/version check
 	tools/public-api
