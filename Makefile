@@ -23,7 +23,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 SHELL := /bin/sh
 .SHELLFLAGS := -ec
 
-.PHONY: help build dist static windows c c-windows python python-windows deps test quick quick-in-tmpdir torture check ci fuzz bench install install-files install-c completions completions-files release clean need-cargo
+.PHONY: help build dist static windows c c-windows python python-windows deps test quick quick-in-tmpdir torture check ci fuzz bench install install-files install-c completions completions-files release portable-check clean need-cargo
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -147,7 +147,7 @@ check: need-cargo ## Check format, lints, documentation and generated files
 	else
 		echo "LEFT OUT: lints for Windows: $$no_windows" >&2
 	fi
-	if command -v shellcheck >/dev/null; then shellcheck -x tools/version tools/release tools/release-check tools/windows tools/with-tmpdir tools/pack tools/c-library tools/python-for-windows tools/deps tools/test .ci/run; fi
+	if command -v shellcheck >/dev/null; then shellcheck -x tools/version tools/release tools/release-check tools/portable-check tools/windows tools/with-tmpdir tools/pack tools/c-library tools/python-for-windows tools/deps tools/test .ci/run; fi
 	if command -v python3 >/dev/null; then tools/check-style; fi
 	tools/version check
 	tools/public-api
@@ -231,6 +231,9 @@ install-c: c ## Install header and libraries for C below PREFIX (/usr/local)
 	install -m644 '$(TARGET)/c/include/transect.h' '$(DESTDIR)$(PREFIX)/include'
 	install -m644 '$(TARGET)/c/lib/pkgconfig/transect.pc' '$(DESTDIR)$(PREFIX)/lib/pkgconfig'
 	cp -P '$(TARGET)'/c/lib/libtransect.* '$(DESTDIR)$(PREFIX)/lib'
+
+portable-check: need-cargo ## Compile for macOS and FreeBSD, where it has never run (rustup target add)
+	@tools/portable-check
 
 release: need-cargo ## Build the packages of a release: target/release-files (tools/release setup installs the tools)
 	@tools/release

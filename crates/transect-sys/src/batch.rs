@@ -1,7 +1,6 @@
 //! The entries of one directory, or of a part of a large one.
 
 use std::ffi::OsStr;
-use std::io;
 use std::ops::Range;
 
 use crate::attributes::{Attributes, FileType};
@@ -351,8 +350,9 @@ impl Batch {
     }
 
     /// Returns the error for a malformed record.
+    #[cfg(any(target_os = "linux", windows))]
     pub(crate) fn malformed(what: &'static str) -> Fault {
-        Fault::Failed(io::Error::new(io::ErrorKind::InvalidData, what))
+        Fault::Failed(std::io::Error::new(std::io::ErrorKind::InvalidData, what))
     }
 }
 
