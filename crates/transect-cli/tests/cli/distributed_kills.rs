@@ -10,7 +10,7 @@ use crate::distributed::{assert_parts_equal_walk, documented_loop};
 use crate::harness::{Running, TestEnv};
 use crate::tree;
 
-/// How many processes are killed. `bench/distributed/kills` kills as many as it is told to.
+/// How many processes are killed. `bench/distributed/kills` takes the number as an argument.
 const KILLS: usize = 60;
 
 /// Random numbers (SplitMix64), the same in each run.
