@@ -185,7 +185,7 @@ fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<Vec<Cell>, CliE
     let has_cold = cache_states(args)?.states.contains(&State::Cold);
     let floors = if has_cold { &FLOORS[..] } else { &FLOORS[..2] };
     let is_floor =
-        |method: &Method| !args.preset.work.names_only && floors.contains(&method.name.as_str());
+        |method: &Method| !args.preset.work.has_no_floor && floors.contains(&method.name.as_str());
     let bases: Vec<String> = args.preset.base.iter().map(|name| expand(name)).collect();
     let is_base = |method: &Method| method.name == base || bases.contains(&method.name);
     let is_always = |method: &Method| is_base(method) || is_floor(method) || is_of_the_user(method);

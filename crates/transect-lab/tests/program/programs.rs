@@ -1,4 +1,4 @@
-//! Tests of `transect lab run enumerate` on whole programs: presets `programs`, `names` and `start`, and
+//! Tests of `transect lab run enumerate` on whole programs: presets `programs`, `names`, `answers` and `start`, and
 //! `--command`.
 
 use serde_json::Value;
@@ -107,6 +107,22 @@ fn programs_that_print_names_compared_without_lengths_and_floors() {
         reason(&report, "fewer"),
         "found something else: 4 names instead of 7, or of 3 files"
     );
+}
+
+#[test]
+fn programs_that_know_the_answer_compared_without_floors() {
+    let env = TestEnv::new();
+    tree(&env);
+    let walk = env.transect(["scan", "--json", "tree"]).exits(0);
+    std::fs::write(env.path("answer"), walk.stdout_text()).expect("an answer");
+    let cat = env.path("answer").display().to_string();
+    let knows = format!("knows=sh -c 'cat {cat}' {{root}}");
+    let guesses = "guesses=sh -c 'echo 1' {root}";
+    let _ = run(&env, "answers", &["--command", &knows, "--command", guesses]).exits(0);
+    let report = report(&env);
+    assert_eq!(ranked(&report), ["knows", "transect", "transect (again)"]);
+    assert_eq!(report["session"]["floor"], Value::Null);
+    assert!(reason(&report, "guesses").starts_with("found something else: "), "{report}");
 }
 
 #[test]

@@ -32,8 +32,10 @@ pub struct WalkWork {
     /// commands measures whole processes and includes no method of the engine; the first command is the
     /// base.
     commands: Vec<String>,
-    /// Whether programs print all names and query no lengths. This work has no floor.
+    /// Whether programs print all names and query no lengths.
     pub names_only: bool,
+    /// Whether the work has no floor: it can be done without the system calls of a walk, or with fewer.
+    pub has_no_floor: bool,
     /// Number of runs after which a cell gets a new copy of its program; `None` to run the original.
     pub runs_of_a_copy: Option<usize>,
     /// Whether every run of the engine also times its calls, so that these times and the wall time are those of
@@ -137,7 +139,9 @@ mod tests {
     #[test]
     fn presets_of_programs_have_this_program_as_base_and_no_engine_methods() {
         let program = Path::new("/opt/bin dir/transect");
-        for (name, subcommand) in [("programs", "scan"), ("names", "list"), ("start", "scan")] {
+        for (name, subcommand) in
+            [("programs", "scan"), ("names", "list"), ("answers", "scan"), ("start", "scan")]
+        {
             let preset = Preset::find(name).expect("a preset");
             assert!(preset.measures_processes());
             assert!(preset.variants().is_empty());
