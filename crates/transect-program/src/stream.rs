@@ -2,6 +2,7 @@
 //! a terminal through a `Sanitizer`. A lint (`clippy.toml`) forbids `std::io::stdout` elsewhere.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::LazyLock;
 
 use anstream::stream::{AsLockedWrite, RawStream};
 use anstream::{AutoStream, ColorChoice};
@@ -42,24 +43,28 @@ pub fn stderr() -> Stream<io::Stderr> {
     Stream::new(stdio().1)
 }
 
-/// Returns whether standard output is a terminal.
+/// Returns whether standard output is a terminal. The system is asked once.
 pub fn stdout_is_terminal() -> bool {
-    stdio().0.is_terminal()
+    static IS_TERMINAL: LazyLock<bool> = LazyLock::new(|| stdio().0.is_terminal());
+    *IS_TERMINAL
 }
 
 /// Returns whether standard error is a terminal.
 pub fn stderr_is_terminal() -> bool {
-    stdio().1.is_terminal()
+    static IS_TERMINAL: LazyLock<bool> = LazyLock::new(|| stdio().1.is_terminal());
+    *IS_TERMINAL
 }
 
 /// Returns whether standard output takes colours: it is a terminal, and `NO_COLOR` is not set.
 pub fn stdout_colours() -> ColorChoice {
-    AutoStream::choice(&stdio().0)
+    static CHOICE: LazyLock<ColorChoice> = LazyLock::new(|| AutoStream::choice(&stdio().0));
+    *CHOICE
 }
 
 /// Returns whether standard error takes colours.
 pub fn stderr_colours() -> ColorChoice {
-    AutoStream::choice(&stdio().1)
+    static CHOICE: LazyLock<ColorChoice> = LazyLock::new(|| AutoStream::choice(&stdio().1));
+    *CHOICE
 }
 
 impl<S: RawStream + AsLockedWrite + IsTerminal> Stream<S> {

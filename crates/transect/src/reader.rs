@@ -29,15 +29,14 @@ pub(crate) struct Readers {
 
 impl Readers {
     pub(crate) fn new(plan: &ScanPlan) -> Self {
+        // Counting the cores of a container takes nine system calls, too many for a small directory.
+        #[cfg(feature = "volumes")]
+        let threads = ReaderKind::VOLUMES.contains(&plan.reader).then(|| plan.threads.busy());
         Self {
             kind: plan.reader,
             settings: plan.reader_settings,
             #[cfg(feature = "volumes")]
-            volumes: OpenVolumes::new(
-                Some(plan.threads.busy()),
-                plan.auto_reader,
-                plan.options.same_file_system,
-            ),
+            volumes: OpenVolumes::new(threads, plan.auto_reader, plan.options.same_file_system),
         }
     }
 

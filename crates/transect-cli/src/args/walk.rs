@@ -302,7 +302,7 @@ fn volume_reader(paths: &[PathBuf]) -> ReaderKind {
 /// Returns the reader for a path, if that is the image of a volume.
 pub(crate) fn image_reader(path: &Path) -> Option<ReaderKind> {
     // A partition of an image (`disk.img#2`) does not exist as a file.
-    (path.is_file() || !path.exists()).then(|| reader_of(path)).flatten()
+    path.metadata().map_or(true, |there| there.is_file()).then(|| reader_of(path)).flatten()
 }
 
 fn reader_parser() -> impl TypedValueParser<Value = ReaderArg> {
