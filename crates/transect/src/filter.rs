@@ -1,4 +1,4 @@
-//! Filters: by name (globs, gitignore rules), by type, and by attributes.
+//! Filters: by name (globs, rules in files), by type, and by attributes.
 //!
 //! Cheap tests come first. Names and types are judged between listing and querying, so that a
 //! dropped entry costs no system call. The attributes of the remaining entries are queried and
@@ -30,7 +30,7 @@ use transect_sys::{EntryRef, FieldMask, FileType, Verdict, Want, options};
 use crate::dir::Dir;
 use crate::error::Error;
 use crate::sink::SkipReason;
-use gitignore::IgnoreRules;
+use gitignore::{IgnoreRules, RulesFiles};
 use globs::Globs;
 use names::Names;
 
@@ -87,6 +87,8 @@ options! {
         #[doc(hidden)]
         pub regexes: Vec<String>,
         #[doc(hidden)]
+        pub ignore_files: Vec<String>,
+        #[doc(hidden)]
         pub types: Vec<FileType>,
     }
 }
@@ -97,7 +99,7 @@ pub(crate) struct CompiledFilters {
     globs: Globs,
     names: Names,
     exclude_hidden: bool,
-    gitignore: bool,
+    rules_files: RulesFiles,
     read_roots: bool,
     min_depth: u32,
     attributes: AttributeFilter,
@@ -133,6 +135,13 @@ impl Filters {
         self
     }
 
+    /// Applies the rules in files of these names, such as `.ignore`, in every directory and in those above the roots. Rules
+    /// are written as in `.gitignore`. Those in files of a later name override others, and all override `.gitignore`.
+    pub fn ignore_files(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.ignore_files = names.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Delivers only entries of these types; without any, all.
     pub fn types(mut self, types: impl IntoIterator<Item = FileType>) -> Self {
         self.types = types.into_iter().collect();
@@ -144,10 +153,10 @@ impl Filters {
         if *self == Self::default() && min_depth == 0 {
             return Ok(None);
         }
-        gitignore::check_supported(self.gitignore)?;
+        let rules_files = RulesFiles::new(self.gitignore, &self.ignore_files)?;
         let globs = Globs::compile(&self.globs, self.ignore_case)?;
         let names = Names::compile(&self.extensions, &self.regexes, self.ignore_case)?;
-        let Self { exclude_hidden, gitignore, read_roots, conditions, .. } = *self;
+        let Self { exclude_hidden, read_roots, conditions, .. } = *self;
         let Self { empty, broken_links, .. } = *self;
         let mut attributes = AttributeFilter::new(&self.types, conditions);
         if empty {
@@ -160,7 +169,7 @@ impl Filters {
             globs,
             names,
             exclude_hidden,
-            gitignore,
+            rules_files,
             read_roots,
             min_depth,
             attributes,
@@ -171,9 +180,9 @@ impl Filters {
 }
 
 impl CompiledFilters {
-    /// Returns whether `.gitignore` files must be read.
-    pub(crate) fn uses_gitignore(&self) -> bool {
-        self.gitignore
+    /// Returns which files of rules must be read.
+    pub(crate) fn rules_files(&self) -> &RulesFiles {
+        &self.rules_files
     }
 
     /// Returns the rules for the entries of a directory, and an error in reading them.
@@ -186,25 +195,21 @@ impl CompiledFilters {
         let (above, failed) = match dir.parent().filter(|parent| !parent.is_top()) {
             Some(parent) => (parent.ignore_rules.get().cloned().unwrap_or_default(), None),
             None => match Path::new(dir.name()).canonicalize() {
-                Ok(root) => IgnoreRules::above(&root),
+                Ok(root) => self.rules_files.above(&root),
                 Err(error) => (IgnoreRules::default(), Some(error)),
             },
         };
         if !holds_rules {
             return (above, failed);
         }
-        let (ignore_rules, error) = above.add_rules_in(&dir.path(), dir.relative_prefix_len());
+        let (ignore_rules, error) =
+            self.rules_files.add_rules_in(above, &dir.path(), dir.relative_prefix_len());
         (ignore_rules, error.or(failed))
-    }
-
-    /// Returns whether an entry of this name may be a file of rules.
-    pub(crate) fn is_rules_file(name: &OsStr) -> bool {
-        name.eq_ignore_ascii_case(gitignore::RULES_FILE)
     }
 
     /// Returns whether entries are judged by their paths below the root.
     pub(crate) fn needs_paths(&self) -> bool {
-        self.gitignore || !self.globs.is_empty()
+        self.rules_files.are_used() || !self.globs.is_empty()
     }
 
     /// Judges an entry of a directory by name and type. `relative` is the path of the directory
@@ -224,12 +229,9 @@ impl CompiledFilters {
         let file_type = entry.file_type();
         relative.push(entry.name);
         let is_dir = file_type == FileType::Directory;
-        let ignored = self.gitignore
-            && (entry.name == gitignore::REPOSITORY_DIR
-                || dir
-                    .ignore_rules
-                    .get()
-                    .is_some_and(|ignore_rules| ignore_rules.ignores(relative, is_dir)));
+        let rules = dir.ignore_rules.get();
+        let ignored = self.rules_files.always_ignore(entry.name)
+            || rules.is_some_and(|rules| rules.ignores(relative, is_dir));
         let verdict = if ignored { Verdict::Drop } else { self.globs.judge(relative, file_type) };
         relative.pop();
         match ignored {
@@ -248,13 +250,30 @@ impl CompiledFilters {
 
     fn judge_root_as_entry(&self, entry: EntryRef<'_>) -> (Verdict, Option<SkipReason>) {
         let root = Path::new(entry.name);
-        if self.gitignore && is_ignored_root(root, entry.file_type()) {
+        if self.ignores_root(root, entry.file_type()) {
             return (Verdict::Drop, Some(SkipReason::Gitignore));
         }
         let verdict = self.globs.judge_root(root, entry.file_type());
         let name = names::of_root(entry.name);
         let (verdict, reason) = self.judge_entry(verdict, 0, name, entry);
         (self.judge_attributes(EntryRef { verdict, ..entry }), reason)
+    }
+
+    /// Returns whether the rules of the directories above a root exclude it. A link is judged itself,
+    /// not its target. Rules match names, and `.` and `/` have none.
+    fn ignores_root(&self, root: &Path, file_type: FileType) -> bool {
+        let Some(name) = root.file_name().filter(|_| self.rules_files.are_used()) else {
+            return false;
+        };
+        if self.rules_files.always_ignore(name) {
+            return true;
+        }
+        let parent = root.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let Ok(parent) = parent.unwrap_or(Path::new(".")).canonicalize() else { return false };
+        // An error is reported when the root is listed.
+        let root = parent.join(name);
+        let (rules, _) = self.rules_files.above(&root);
+        rules.ignores_root(&root, file_type == FileType::Directory)
     }
 
     /// Judges an entry by depth, name and type, after the globs.
@@ -298,7 +317,7 @@ impl CompiledFilters {
     /// Returns the name of a filter that reads files, or `None` if names and attributes are enough.
     pub(crate) fn reads_files(&self) -> Option<&'static str> {
         match self {
-            Self { gitignore: true, .. } => Some("gitignore"),
+            Self { rules_files, .. } if rules_files.are_used() => Some("gitignore"),
             Self { broken_links: true, .. } => Some("broken_links"),
             _ => None,
         }
@@ -345,19 +364,4 @@ pub(crate) fn without(verdict: Verdict) -> Verdict {
         Verdict::Prune => Verdict::Drop,
         verdict => verdict,
     }
-}
-
-/// Returns whether the rules of the directories above a root exclude it. A link is judged itself,
-/// not its target. Rules match names, and `.` and `/` have none.
-fn is_ignored_root(root: &Path, file_type: FileType) -> bool {
-    let Some(name) = root.file_name() else { return false };
-    if name == gitignore::REPOSITORY_DIR {
-        return true;
-    }
-    let parent = root.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let Ok(parent) = parent.unwrap_or(Path::new(".")).canonicalize() else { return false };
-    // An error is reported when the root is listed.
-    let root = parent.join(name);
-    let (rules, _) = IgnoreRules::above(&root);
-    rules.ignores_root(&root, file_type == FileType::Directory)
 }

@@ -1,9 +1,10 @@
-//! The rules of `.gitignore` files.
+//! The rules of `.gitignore` files, and of others that are written like them.
 //!
 //! A directory without a file of rules shares the rules of the nearest directory above that has
 //! one. No paths are stored, except that of a root below rules above it.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
@@ -12,27 +13,118 @@ use super::wildmatch::Pattern;
 use crate::error::Error;
 use crate::path::strip_prefix_bytes;
 
-/// The name of the files of rules.
-pub(super) const RULES_FILE: &str = ".gitignore";
+/// The name of git's files of rules.
+const GITIGNORE: &str = ".gitignore";
 
-/// The name that is always ignored.
-pub(super) const REPOSITORY_DIR: &str = ".git";
+/// The name that is always ignored with them.
+const REPOSITORY_DIR: &str = ".git";
 
 /// The maximum size of a file of rules.
 const MAX_RULES_BYTES: u64 = 16 << 20;
 
-/// Returns an error if rules are to be applied and this build cannot.
-pub(super) fn check_supported(_is_applied: bool) -> Result<(), Error> {
-    Ok(())
+/// Which files of rules apply.
+#[derive(Debug)]
+pub(crate) struct RulesFiles {
+    /// Git's rules apply, also those of its settings and of the repository.
+    gitignore: bool,
+    /// The names of the files, by rank: rules of a later name override those of earlier ones.
+    names: Box<[String]>,
 }
 
-/// The gitignore rules that apply in a directory.
+impl RulesFiles {
+    /// Describes the files with these names, beside git's. A build that cannot apply rules returns an error.
+    pub(super) fn new(gitignore: bool, names: &[String]) -> Result<Self, Error> {
+        let git = gitignore.then(|| GITIGNORE.to_owned());
+        Ok(Self { gitignore, names: git.into_iter().chain(names.iter().cloned()).collect() })
+    }
+
+    /// Returns whether rules apply.
+    pub(crate) fn are_used(&self) -> bool {
+        !self.names.is_empty()
+    }
+
+    /// Returns whether an entry of this name may be a file of rules.
+    pub(crate) fn may_be(&self, name: &OsStr) -> bool {
+        self.names.iter().any(|known| name.eq_ignore_ascii_case(known))
+    }
+
+    /// Returns whether an entry of this name is ignored whatever the rules are.
+    pub(super) fn always_ignore(&self, name: &OsStr) -> bool {
+        self.gitignore && name == REPOSITORY_DIR
+    }
+
+    /// Returns the rules in the directories above an entry, and the first error: git's up to the
+    /// repository that holds it, none outside a repository; others up to the top of the file system.
+    ///
+    /// `entry` is a canonical path.
+    pub(super) fn above(&self, entry: &Path) -> (IgnoreRules, Option<io::Error>) {
+        let mut files = match self.gitignore {
+            true => Self::of_repository(entry),
+            false => Vec::new(),
+        };
+        let others = self.names.iter().enumerate().skip(usize::from(self.gitignore));
+        for (rank, name) in others {
+            let above = entry.ancestors().skip(1);
+            files.extend(above.map(|dir| FileAbove { dir, file: dir.join(name), rank }));
+        }
+        let (mut ignore_rules, mut failed) = (IgnoreRules::default(), None);
+        for FileAbove { dir, file, rank } in files.into_iter().rev() {
+            let to_root = entry.strip_prefix(dir).unwrap_or(Path::new(""));
+            let (rules, error) = read_rules(&file, !file.ends_with(GITIGNORE));
+            ignore_rules = ignore_rules.with(rules, rank, to_root, 0);
+            failed = failed.or(error);
+        }
+        (ignore_rules, failed)
+    }
+
+    /// Returns git's files of rules in the repository that holds an entry and outside of it, the nearest first.
+    fn of_repository(entry: &Path) -> Vec<FileAbove<'_>> {
+        let is_repository = |dir: &&Path| dir.join(REPOSITORY_DIR).exists();
+        let Some(repository) = entry.ancestors().find(is_repository) else { return Vec::new() };
+        let between = entry.ancestors().skip(1).take_while(|dir| dir.starts_with(repository));
+        let gitignore = between.map(|dir| FileAbove { dir, file: dir.join(GITIGNORE), rank: 0 });
+        let excluded = repository.join(REPOSITORY_DIR).join("info/exclude");
+        let of_user = ignore::gitignore::gitconfig_excludes_path();
+        let others = std::iter::once(excluded).chain(of_user);
+        let others = others.map(|file| FileAbove { dir: repository, file, rank: 0 });
+        gitignore.chain(others).collect()
+    }
+
+    /// Adds the rules in a directory, `root_prefix_len` bytes below its root, to those above it. Returns them with an
+    /// error in reading them.
+    pub(super) fn add_rules_in(
+        &self,
+        mut above: IgnoreRules,
+        dir: &Path,
+        root_prefix_len: usize,
+    ) -> (IgnoreRules, Option<io::Error>) {
+        let mut failed = None;
+        for (rank, name) in self.names.iter().enumerate() {
+            let (rules, error) = read_rules(&dir.join(name), name != GITIGNORE);
+            above = above.with(rules, rank, Path::new(""), root_prefix_len);
+            failed = failed.or(error);
+        }
+        (above, failed)
+    }
+}
+
+/// A file of rules above a root. Its patterns are relative to `dir`.
+struct FileAbove<'e> {
+    dir: &'e Path,
+    file: PathBuf,
+    rank: usize,
+}
+
+/// The rules that apply in a directory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IgnoreRules(Option<Arc<RulesFile>>);
 
 #[derive(Debug)]
 struct RulesFile {
     rules: Rules,
+    rank: usize,
+    /// The highest rank of this file and those before it.
+    highest: usize,
     /// The path from the directory of the rules to the root; empty at or below a root.
     to_root: PathBuf,
     /// The length in bytes of the path from the root to the directory of the rules, with a
@@ -42,49 +134,22 @@ struct RulesFile {
 }
 
 impl IgnoreRules {
-    /// Returns the rules in the directories above an entry, up to the repository that holds it, and
-    /// the first error. Outside a repository there are none.
-    ///
-    /// `entry` is a canonical path.
-    pub(super) fn above(entry: &Path) -> (Self, Option<io::Error>) {
-        let Some(repository) = entry.ancestors().find(|dir| dir.join(REPOSITORY_DIR).exists())
-        else {
-            return (Self::default(), None);
-        };
-        let between = entry.ancestors().skip(1).take_while(|dir| dir.starts_with(repository));
-        let mut files: Vec<(&Path, &str)> = between.map(|dir| (dir, RULES_FILE)).collect();
-        files.push((repository, ".git/info/exclude"));
-        let (mut ignore_rules, mut failed) = (Self::default(), None);
-        for (dir, file) in files.into_iter().rev() {
-            let to_root = entry.strip_prefix(dir).unwrap_or(Path::new(""));
-            let (rules, error) = read_rules(&dir.join(file), file != RULES_FILE);
-            ignore_rules = ignore_rules.with(rules, to_root, 0);
-            failed = failed.or(error);
-        }
-        (ignore_rules, failed)
-    }
-
-    /// Adds the rules in a directory, `root_prefix_len` bytes below its root. Returns them with an
-    /// error in reading them.
-    pub(super) fn add_rules_in(
-        self,
-        dir: &Path,
-        root_prefix_len: usize,
-    ) -> (Self, Option<io::Error>) {
-        let (rules, failed) = read_rules(&dir.join(RULES_FILE), false);
-        (self.with(rules, Path::new(""), root_prefix_len), failed)
-    }
-
-    fn with(self, rules: Rules, to_root: &Path, root_prefix_len: usize) -> Self {
+    fn with(self, rules: Rules, rank: usize, to_root: &Path, root_prefix_len: usize) -> Self {
         if rules.0.is_empty() {
             return self;
         }
         Self(Some(Arc::new(RulesFile {
             rules,
+            rank,
+            highest: self.highest().max(rank),
             to_root: to_root.into(),
             root_prefix_len,
             parent: self,
         })))
+    }
+
+    fn highest(&self) -> usize {
+        self.0.as_ref().map_or(0, |file| file.highest)
     }
 
     /// Returns whether the rules exclude an entry below a root. `path` starts at the root.
@@ -93,13 +158,26 @@ impl IgnoreRules {
             true => with_slashes(file.to_root.join(path).into()),
             false => with_slashes(strip_prefix_bytes(path, file.root_prefix_len).into()),
         };
-        RulesFile::ignore(self.nearest_first(), path, is_dir, path_of)
+        self.decide(path, is_dir, |_| true, path_of)
     }
 
     /// Returns whether the rules above a root exclude the root itself.
     pub(super) fn ignores_root(&self, root: &Path, is_dir: bool) -> bool {
-        let above = self.nearest_first().filter(|file| file.is_above_root());
-        RulesFile::ignore(above, root, is_dir, |file| with_slashes(file.to_root.as_path().into()))
+        let path_of = |file: &RulesFile| with_slashes(file.to_root.clone().into());
+        self.decide(root, is_dir, RulesFile::is_above_root, path_of)
+    }
+
+    /// Asks the files of the highest rank first, and of each rank the nearest one first, until a rule matches.
+    fn decide<'p>(
+        &self,
+        path: &Path,
+        is_dir: bool,
+        counts: impl Fn(&RulesFile) -> bool,
+        path_of: impl Fn(&RulesFile) -> Cow<'p, [u8]>,
+    ) -> bool {
+        let of_rank = |rank| self.nearest_first().filter(move |file| file.rank == rank);
+        let mut files = (0..=self.highest()).rev().flat_map(of_rank).filter(|file| counts(file));
+        files.find_map(|file| file.ignores(path, is_dir, || path_of(file))).unwrap_or(false)
     }
 
     fn nearest_first(&self) -> impl Iterator<Item = &RulesFile> {
@@ -112,27 +190,22 @@ impl RulesFile {
         !self.to_root.as_os_str().is_empty()
     }
 
-    /// Finds the last rule that matches an entry, in the first file that has one, and returns whether
-    /// it excludes the entry. `path_of` returns the path relative to the directory of a file.
-    fn ignore<'a, 'p>(
-        files: impl Iterator<Item = &'a Self>,
+    /// Finds the last rule that matches an entry, and returns whether it excludes the entry; `None` if none
+    /// matches. `relative` returns the path from the directory of the file.
+    fn ignores<'p>(
+        &self,
         entry: &Path,
         is_dir: bool,
-        path_of: impl Fn(&'a Self) -> Cow<'p, [u8]>,
-    ) -> bool {
+        relative: impl Fn() -> Cow<'p, [u8]>,
+    ) -> Option<bool> {
         let name = entry.file_name().unwrap_or_default().as_encoded_bytes();
-        for file in files {
-            let mut path = None;
-            let last = file.rules.last_match(name, |rule| match rule {
-                Rule { directories_only: true, .. } if !is_dir => false,
-                Rule { names_only: true, pattern, .. } => pattern.matches(name),
-                Rule { pattern, .. } => pattern.matches(path.get_or_insert_with(|| path_of(file))),
-            });
-            if let Some(rule) = last {
-                return !rule.is_negated;
-            }
-        }
-        false
+        let mut path = None;
+        let last = self.rules.last_match(name, |rule| match rule {
+            Rule { directories_only: true, .. } if !is_dir => false,
+            Rule { names_only: true, pattern, .. } => pattern.matches(name),
+            Rule { pattern, .. } => pattern.matches(path.get_or_insert_with(&relative)),
+        });
+        last.map(|rule| !rule.is_negated)
     }
 }
 
@@ -275,8 +348,8 @@ mod tests {
     /// Regression: each directory had its own rules with its path, so 30,000 levels took 12 GB.
     #[test]
     fn ignore_rules_directory_without_file_shares_parent() {
-        let parent = IgnoreRules::default().with(Rules::parse(b"*.log"), Path::new(""), 0);
-        let below = parent.clone().with(Rules::default(), Path::new(""), 5);
+        let parent = IgnoreRules::default().with(Rules::parse(b"*.log"), 0, Path::new(""), 0);
+        let below = parent.clone().with(Rules::default(), 0, Path::new(""), 5);
         assert!(Arc::ptr_eq(&parent.0.unwrap(), below.0.as_ref().unwrap()));
         assert!(below.ignores(Path::new("some/x.log"), false));
     }
@@ -284,7 +357,8 @@ mod tests {
     #[test]
     fn rules_last_line_decides_whatever_its_key() {
         let ignored = |rules: &str| {
-            let rules = IgnoreRules::default().with(Rules::parse(rules.as_bytes()), "".as_ref(), 0);
+            let rules = Rules::parse(rules.as_bytes());
+            let rules = IgnoreRules::default().with(rules, 0, Path::new(""), 0);
             rules.ignores(Path::new("d/ab"), false)
         };
         for line in ["*b", "a*", "?b", "*", "/d/ab", "**/ab", "d/*"] {

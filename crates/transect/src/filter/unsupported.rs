@@ -49,17 +49,48 @@ pub(crate) mod regexes {
 }
 
 pub(crate) mod gitignore {
+    use std::ffi::OsStr;
     use std::io;
     use std::path::Path;
 
     use crate::error::Error;
 
-    pub(crate) const RULES_FILE: &str = ".gitignore";
-    pub(crate) const REPOSITORY_DIR: &str = ".git";
+    /// No files of rules.
+    #[derive(Debug)]
+    pub(crate) struct RulesFiles(());
 
-    /// Returns an error if rules are to be applied.
-    pub(crate) fn check_supported(is_applied: bool) -> Result<(), Error> {
-        if is_applied { Err(Error::without_filters(RULES_FILE)) } else { Ok(()) }
+    impl RulesFiles {
+        pub(crate) fn new(gitignore: bool, names: &[String]) -> Result<Self, Error> {
+            match names.first().map(String::as_str).or(gitignore.then_some(".gitignore")) {
+                Some(name) => Err(Error::without_filters(name)),
+                None => Ok(Self(())),
+            }
+        }
+
+        pub(crate) fn are_used(&self) -> bool {
+            false
+        }
+
+        pub(crate) fn may_be(&self, _: &OsStr) -> bool {
+            false
+        }
+
+        pub(crate) fn always_ignore(&self, _: &OsStr) -> bool {
+            false
+        }
+
+        pub(crate) fn above(&self, _: &Path) -> (IgnoreRules, Option<io::Error>) {
+            (IgnoreRules(()), None)
+        }
+
+        pub(crate) fn add_rules_in(
+            &self,
+            above: IgnoreRules,
+            _: &Path,
+            _: usize,
+        ) -> (IgnoreRules, Option<io::Error>) {
+            (above, None)
+        }
     }
 
     /// No rules.
@@ -67,14 +98,6 @@ pub(crate) mod gitignore {
     pub(crate) struct IgnoreRules(());
 
     impl IgnoreRules {
-        pub(crate) fn above(_: &Path) -> (Self, Option<io::Error>) {
-            (Self(()), None)
-        }
-
-        pub(crate) fn add_rules_in(self, _: &Path, _: usize) -> (Self, Option<io::Error>) {
-            (self, None)
-        }
-
         pub(crate) fn ignores(&self, _: &Path, _: bool) -> bool {
             false
         }

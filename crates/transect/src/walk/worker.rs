@@ -19,7 +19,6 @@ use transect_sys::{Attributes, Batch, Fault, FieldMask, FileType, ListStatus, Re
 
 use crate::dir::Dir;
 use crate::error::{Operation, ScanError};
-use crate::filter::CompiledFilters;
 use crate::progress::ProgressCounts;
 use crate::sink::{Flow, Omission, Sink, SkipReason, Visit};
 use crate::walk::shared::{DeferredLink, WalkShared};
@@ -328,16 +327,15 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         Some(Arc::new(Anchor { handle, entry_depth, _permit: permit }))
     }
 
-    /// Loads the gitignore rules of a directory after its first listing call. If the first call
+    /// Loads the rules of a directory after its first listing call. If the first call
     /// lists the whole directory, it shows whether there are any.
     fn load_ignore_rules(&mut self, dir: &DirOf<S>, listing: ListStatus) {
         let filter = self.shared.plan.filter.as_ref();
-        let Some(filter) = filter.filter(|filter| filter.uses_gitignore()) else { return };
+        let Some(filter) = filter.filter(|it| it.rules_files().are_used()) else { return };
         if dir.ignore_rules.get().is_some() {
             return;
         }
-        let has_rules_file =
-            || self.batch.entries().any(|it| CompiledFilters::is_rules_file(it.name));
+        let has_rules_file = || self.batch.entries().any(|it| filter.rules_files().may_be(it.name));
         let holds_rules = listing == ListStatus::More || has_rules_file();
         let (ignore_rules, error) = filter.load_rules(dir, holds_rules);
         dir.ignore_rules.set(ignore_rules).expect("BUG: one thread lists a directory");
