@@ -36,13 +36,13 @@
 //! # Ok::<(), transect::Error>(())
 //! ```
 //!
-//! [`walkdir`] has the interface of the crate of that name.
+//! [`walkdir`] and [`ignore`] have the interfaces of the crates of these names.
 //!
 //! Features: `filters` (default) for globs, regular expressions and `.gitignore` rules; `serde` for
 //! entries, errors, counts and filters as text; `volumes` for reading the tables of ext4, NTFS and Btrfs.
 //!
 //! The library prints nothing, never ends the process, and reads neither configuration nor the
-//! environment. Errors inside a tree do not end a walk: sinks receive them like entries, and the
+//! environment, except where `.gitignore` files apply: then also git's settings. Errors inside a tree do not end a walk: sinks receive them like entries, and the
 //! result is partial.
 
 mod account;
@@ -53,6 +53,8 @@ mod dir;
 mod entry_filter;
 mod error;
 mod filter;
+#[cfg(feature = "filters")]
+pub mod ignore;
 #[doc(hidden)]
 pub mod internal;
 mod iter;

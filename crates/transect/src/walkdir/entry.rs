@@ -15,12 +15,12 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// An entry with its path.
 #[derive(Clone, Debug)]
 pub struct DirEntry {
-    pub(super) path: PathBuf,
-    pub(super) depth: usize,
-    pub(super) file_type: FileType,
+    pub(crate) path: PathBuf,
+    pub(crate) depth: usize,
+    pub(crate) file_type: FileType,
     /// A link, and `file_type` is that of its target.
-    pub(super) is_followed: bool,
-    pub(super) inode: Option<u64>,
+    pub(crate) is_followed: bool,
+    pub(crate) inode: Option<u64>,
 }
 
 impl DirEntry {
@@ -97,6 +97,12 @@ impl Error {
         let text = format!("the link leads back to '{}'", ancestor.display());
         let error = Self::new(Operation::OpenDirectory, path, depth, io::Error::other(text));
         Self { loop_ancestor: Some(ancestor), ..error }
+    }
+
+    /// Converts it into the error of the library; of a loop, one with the same text.
+    #[cfg(feature = "filters")]
+    pub(crate) fn into_scan_error(self) -> ScanError {
+        self.error
     }
 
     /// Returns the path that could not be read.

@@ -13,6 +13,7 @@ mod faults;
 mod filters;
 #[cfg(unix)]
 mod gitignore;
+mod ignore;
 mod interruptions;
 mod iterator;
 #[cfg(target_os = "linux")]

@@ -1,0 +1,250 @@
+//! The options of a walk, and both ways to run it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use super::entry::DirEntry;
+use crate::error::Error;
+use crate::filter::Filters;
+use crate::iter;
+use crate::lock::lock;
+use crate::options::ScanOptions;
+use crate::sink::Flow;
+
+/// The file of rules beside `.gitignore`.
+const IGNORE: &str = ".ignore";
+
+type Judge = dyn Fn(&DirEntry) -> bool + Send + Sync;
+
+/// Options of a walk that applies files of rules.
+#[derive(Clone)]
+pub struct WalkBuilder {
+    roots: Vec<PathBuf>,
+    /// Without filters.
+    options: ScanOptions,
+    hidden: bool,
+    ignore: bool,
+    git_ignore: bool,
+    custom: Vec<String>,
+    overrides: Vec<String>,
+    filter: Option<Arc<Judge>>,
+}
+
+impl WalkBuilder {
+    /// Describes a walk that begins with the entry `root` itself, at depth 0. Hidden entries are left out, and what
+    /// `.gitignore` and `.ignore` files exclude.
+    pub fn new(root: impl AsRef<Path>) -> Self {
+        Self {
+            roots: vec![root.as_ref().to_owned()],
+            options: ScanOptions::default(),
+            hidden: true,
+            ignore: true,
+            git_ignore: true,
+            custom: Vec::new(),
+            overrides: Vec::new(),
+            filter: None,
+        }
+    }
+
+    /// Adds a root.
+    pub fn add(&mut self, root: impl AsRef<Path>) -> &mut Self {
+        self.roots.push(root.as_ref().to_owned());
+        self
+    }
+
+    /// Sets the depth from which directories are not read. A root has depth 0.
+    pub fn max_depth(&mut self, depth: Option<usize>) -> &mut Self {
+        self.options.max_depth = depth.map(to_depth);
+        self
+    }
+
+    /// Sets the depth from which entries are returned.
+    pub fn min_depth(&mut self, depth: Option<usize>) -> &mut Self {
+        self.options.min_depth = depth.map_or(0, to_depth);
+        self
+    }
+
+    /// Sets whether entries are those that links lead to. A link to a directory above it is left out.
+    pub fn follow_links(&mut self, yes: bool) -> &mut Self {
+        self.options.follow_links = yes;
+        self.options.every_link = yes;
+        self
+    }
+
+    /// Sets whether other file systems than the roots' are left out.
+    pub fn same_file_system(&mut self, yes: bool) -> &mut Self {
+        self.options.same_file_system = yes;
+        self
+    }
+
+    /// Sets the number of threads; 0, as unless set, for one that suits the tree and the device.
+    pub fn threads(&mut self, threads: usize) -> &mut Self {
+        self.options.threads = (threads > 0).then_some(threads);
+        self
+    }
+
+    /// Sets whether names that begin with a dot are left out, but roots.
+    pub fn hidden(&mut self, yes: bool) -> &mut Self {
+        self.hidden = yes;
+        self
+    }
+
+    /// Sets whether `.ignore` files apply, also those above the roots.
+    pub fn ignore(&mut self, yes: bool) -> &mut Self {
+        self.ignore = yes;
+        self
+    }
+
+    /// Sets whether git's rules apply: `.gitignore` files, `.git/info/exclude`, and the user's file of rules.
+    pub fn git_ignore(&mut self, yes: bool) -> &mut Self {
+        self.git_ignore = yes;
+        self
+    }
+
+    /// Sets [`hidden`](Self::hidden), [`ignore`](Self::ignore) and [`git_ignore`](Self::git_ignore) at once.
+    pub fn standard_filters(&mut self, yes: bool) -> &mut Self {
+        self.hidden(yes).ignore(yes).git_ignore(yes)
+    }
+
+    /// Applies files of rules of this name, which override earlier names, `.ignore` and `.gitignore`.
+    pub fn add_custom_ignore_filename(&mut self, name: impl Into<String>) -> &mut Self {
+        self.custom.push(name.into());
+        self
+    }
+
+    /// Sets the globs, which decide after the files of rules: those with a leading `!` exclude, and with others
+    /// nothing else is returned.
+    pub fn overrides(&mut self, globs: impl IntoIterator<Item = impl Into<String>>) -> &mut Self {
+        self.overrides = globs.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Leaves out entries for which the closure returns false, directories with everything in them; but no root.
+    pub fn filter_entry(
+        &mut self,
+        filter: impl Fn(&DirEntry) -> bool + Send + Sync + 'static,
+    ) -> &mut Self {
+        self.filter = Some(Arc::new(filter));
+        self
+    }
+
+    /// Returns the walk as an iterator. A wrong option is its only item.
+    pub fn build(&self) -> Walk {
+        Walk(self.scan_options().into_iter())
+    }
+
+    /// Returns the walk for closures on several threads.
+    pub fn build_parallel(&self) -> WalkParallel {
+        WalkParallel(self.scan_options())
+    }
+
+    fn scan_options(&self) -> ScanOptions {
+        let names = self.ignore.then(|| IGNORE.to_owned()).into_iter();
+        let filters = Filters::new()
+            .exclude_hidden(self.hidden)
+            .gitignore(self.git_ignore)
+            .ignore_files(names.chain(self.custom.iter().cloned()))
+            .globs(self.overrides.iter().cloned())
+            .read_roots(true);
+        let roots = self.roots.iter().map(|root| follow_root(root)).collect();
+        let options = ScanOptions { roots, ..self.options.clone() }.filters(filters);
+        match self.filter.clone() {
+            Some(filter) => {
+                options.filter_entry(move |entry| filter(&DirEntry::of_candidate(entry)))
+            }
+            None => options,
+        }
+    }
+}
+
+fn to_depth(depth: usize) -> u32 {
+    u32::try_from(depth).unwrap_or(u32::MAX)
+}
+
+/// Returns a path to what a root that is a link leads to: a separator at the end makes the system follow it.
+fn follow_root(root: &Path) -> PathBuf {
+    match root.is_symlink() && root.is_dir() {
+        true => root.join(""),
+        false => root.to_owned(),
+    }
+}
+
+impl fmt::Debug for WalkBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WalkBuilder").field("roots", &self.roots).finish_non_exhaustive()
+    }
+}
+
+/// The entries of a walk, and its errors, in no particular order.
+#[derive(Debug)]
+pub struct Walk(iter::Walk);
+
+impl Walk {
+    /// Begins a walk with the options of [`WalkBuilder::new`].
+    pub fn new(root: impl AsRef<Path>) -> Self {
+        WalkBuilder::new(root).build()
+    }
+}
+
+impl Iterator for Walk {
+    type Item = Result<DirEntry, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next().map(|item| item.map(DirEntry::of_walk))
+    }
+}
+
+/// Whether a walk goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WalkState {
+    /// Go on.
+    Continue,
+    /// Leave out what is in this directory.
+    Skip,
+    /// End the walk as soon as possible.
+    Quit,
+}
+
+impl WalkState {
+    /// Returns whether the walk is to end.
+    pub fn is_quit(self) -> bool {
+        self == Self::Quit
+    }
+}
+
+impl From<WalkState> for Flow {
+    fn from(state: WalkState) -> Self {
+        match state {
+            WalkState::Continue => Self::Continue,
+            WalkState::Skip => Self::Skip,
+            WalkState::Quit => Self::Quit,
+        }
+    }
+}
+
+/// The closure of one thread.
+pub type FnVisitor<'v> = Box<dyn FnMut(Result<DirEntry, Error>) -> WalkState + Send + 'v>;
+
+/// A walk that calls closures on several threads.
+#[derive(Debug)]
+pub struct WalkParallel(ScanOptions);
+
+impl WalkParallel {
+    /// Walks. `make` returns a closure for each thread, which receives its entries and errors; a wrong option is an
+    /// error for a single one.
+    ///
+    /// # Panics
+    /// If a closure panics.
+    pub fn run<'v>(self, make: impl FnMut() -> FnVisitor<'v> + Send) {
+        let make = Mutex::new(make);
+        let visitor = || (*lock(&make))();
+        let walked = self.0.visit_parallel(|| {
+            let mut visitor = visitor();
+            move |entry| visitor(entry.map(DirEntry::of_visit)).into()
+        });
+        if let Err(error) = walked {
+            let _ = visitor()(Err(error));
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The interface of the crate `ignore`, on the walks of this library.
+//!
+//! `use transect::ignore::WalkBuilder` in place of `use ignore::WalkBuilder`, for a program that leaves out what
+//! `.gitignore` and `.ignore` files exclude, and reads on several threads.
+//!
+//! ```
+//! use transect::ignore::{WalkBuilder, WalkState};
+//!
+//! WalkBuilder::new("src").hidden(false).add_custom_ignore_filename(".fdignore").build_parallel().run(|| {
+//!     Box::new(|entry| {
+//!         if let Ok(entry) = entry {
+//!             println!("{}", entry.path().display());
+//!         }
+//!         WalkState::Continue
+//!     })
+//! });
+//! ```
+//!
+//! What differs:
+//!
+//! | in `ignore` | here |
+//! |---|---|
+//! | the loop of `build` reads on one thread, depth first | on several threads, in no particular order |
+//! | `parents`, `git_global`, `git_exclude`, `require_git` | `git_ignore` applies all of git's rules: above the roots only those of the repository around them, below in every directory |
+//! | a rule with `!` shows a hidden entry | `hidden` comes first |
+//! | `.git` is hidden, and otherwise an entry as any other | left out with `git_ignore`, too |
+//! | `overrides` takes an `Override`, which also shows what rules exclude | takes globs, which decide last |
+//! | `sort_by_file_name`, `sort_by_file_path` | [`walk`](crate::walk) sorts by name |
+//! | `types`, `max_filesize`, `add_ignore`, `ignore_case_insensitive`, `current_dir`, standard input as `-` | missing |
+//! | a followed link that leads back, or nowhere, is an error | left out; an entry that is a link |
+//! | the closure of `run` is called on the caller's thread | on each thread, as soon as it starts |
+//! | a root that is a link to a directory is a link as an entry | the directory, with a separator at the end |
+//! | filters do not apply to directories above `min_depth` | they do |
+//! | `filter_entry` sees entries that other filters leave out | only the others |
+//! | `DirEntry::file_type` is `std::fs::FileType` | [`FileType`](crate::FileType) |
+//! | an `Error` is one of ten | [`Error`], with `path`, `depth` and `into_io_error` |
+
+mod builder;
+mod entry;
+
+pub use builder::{FnVisitor, Walk, WalkBuilder, WalkParallel, WalkState};
+pub use entry::DirEntry;
+
+pub use crate::Error;

@@ -1,0 +1,169 @@
+//! The interface of `ignore` returns what that crate returns.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use transect_testkit::TempDir;
+
+/// Depth, path, whether it is a directory, a file and a link.
+type Found = (usize, PathBuf, [bool; 3]);
+
+/// The same program with either crate: what both ways to walk find.
+macro_rules! found_by {
+    ($krate:ident, $root:expr, $flags:expr, $more:expr) => {{
+        let [hidden, ignore, git, custom, follow, deep, filter, threads] =
+            [1, 2, 4, 8, 16, 32, 64, 128].map(|flag| $flags & flag != 0);
+        let mut builder = $krate::WalkBuilder::new($root);
+        builder.hidden(hidden).ignore(ignore).git_ignore(git).follow_links(follow);
+        builder.threads(usize::from(threads) * 3);
+        if custom {
+            builder.add_custom_ignore_filename(".one").add_custom_ignore_filename(".two");
+        }
+        if deep {
+            builder.max_depth(Some(3));
+        }
+        if filter {
+            builder.filter_entry(|entry| entry.file_name() != "b");
+        }
+        $more(&mut builder, git);
+        let of = |entry: $krate::DirEntry| -> Found {
+            let file_type = entry.file_type().expect("a type");
+            let types = [file_type.is_dir(), file_type.is_file(), entry.path_is_symlink()];
+            (entry.depth(), entry.into_path(), types)
+        };
+        let serial: BTreeSet<Found> = builder.build().filter_map(Result::ok).map(of).collect();
+        let parallel = Mutex::new(BTreeSet::new());
+        builder.build_parallel().run(|| {
+            Box::new(|entry| {
+                if let Ok(entry) = entry {
+                    parallel.lock().unwrap().insert(of(entry));
+                }
+                $krate::WalkState::Continue
+            })
+        });
+        [serial, parallel.into_inner().unwrap()]
+    }};
+}
+
+fn compare(root: &Path, flags: u32) {
+    let expected = {
+        use ::ignore;
+        let all_of_git = |builder: &mut ignore::WalkBuilder, git: bool| {
+            builder.git_global(git).git_exclude(git);
+        };
+        found_by!(ignore, root, flags, all_of_git)
+    };
+    let found = {
+        use transect::ignore;
+        found_by!(ignore, root, flags, |_: &mut ignore::WalkBuilder, _: bool| {})
+    };
+    for (found, expected) in found.iter().zip(&expected) {
+        // Left out here with all that git leaves out. There, a link that leads nowhere is an error, if links
+        // are followed, and a root that is a link remains one.
+        let differs = |it: &Found| {
+            let is_git = it.1.components().any(|name| name.as_os_str() == ".git");
+            is_git || it.1.ends_with("broken") || it.0 == 0 && root.is_symlink()
+        };
+        let odd: Vec<&Found> = found.symmetric_difference(expected).collect();
+        let odd: Vec<_> = odd.iter().filter(|it| !differs(it)).collect();
+        assert!(odd.is_empty(), "{} {flags:#b}: {odd:?}", root.display());
+        assert!(expected.iter().any(|it| !differs(it)), "nothing was compared");
+    }
+}
+
+fn tree() -> TempDir {
+    let temp = TempDir::new();
+    for (path, text) in [
+        (".git/info/exclude", "excluded\n"),
+        (".gitignore", "*.o\n!keep.o\n/top\nd/inner\n*.log\n"),
+        (".ignore", "*.tmp\n!show.log\n"),
+        ("a/.gitignore", "*.c\n!b/*.c\n"),
+        ("a/.ignore", "!*.o\n"),
+        ("a/.one", "*.rs\n"),
+        ("a/b/.one", "!*.rs\n*.h\n"),
+        ("a/b/.two", "!*.h\n*.c\n"),
+        ("d/.two", "*\n!x.rs\n"),
+    ] {
+        write(temp.path(), path, text);
+    }
+    for directory in ["", "a/", "a/b/", "a/b/c/", "d/", "d/inner/", ".hidden/", "top/"] {
+        for name in [
+            "x.o", "keep.o", "y.tmp", "show.log", "z.log", "x.c", "x.rs", "x.h", "excluded", ".dot",
+        ] {
+            write(temp.path(), &format!("{directory}{name}"), "");
+        }
+    }
+    temp
+}
+
+fn write(root: &Path, path: &str, text: &str) {
+    let path = root.join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+#[test]
+fn ignore_any_options_same_entries() {
+    let temp = tree();
+    #[cfg(unix)]
+    for (target, link) in [("a/b", "to-directory"), ("a/x.h", "to-file"), ("nowhere", "broken")] {
+        std::os::unix::fs::symlink(target, temp.join(link)).unwrap();
+    }
+    for flags in 0..256 {
+        compare(temp.path(), flags);
+    }
+    for flags in (0..256).step_by(5) {
+        compare(&temp.join("a"), flags);
+        #[cfg(unix)]
+        compare(&temp.join("to-directory"), flags);
+    }
+}
+
+#[test]
+fn ignore_skip_quit_and_least_depth_obeyed() {
+    use transect::ignore::{Walk, WalkBuilder, WalkState};
+    let temp = tree();
+    let names = Mutex::new(Vec::new());
+    WalkBuilder::new(temp.path()).standard_filters(false).build_parallel().run(|| {
+        Box::new(|entry| {
+            let entry = entry.unwrap();
+            names.lock().unwrap().push(entry.path().to_owned());
+            if entry.file_name() == "a" { WalkState::Skip } else { WalkState::Continue }
+        })
+    });
+    let names = names.into_inner().unwrap();
+    assert!(names.contains(&temp.join("a")) && !names.contains(&temp.join("a/b")), "{names:?}");
+    let depths = |least| {
+        let walk = WalkBuilder::new(temp.path()).min_depth(Some(least)).build();
+        walk.map(|entry| entry.unwrap().depth()).filter(|depth| *depth > 1).count()
+    };
+    assert!(depths(0) > 0 && depths(0) == depths(2), "`ignore` panics with a least depth");
+    let count = Mutex::new(0);
+    WalkBuilder::new(temp.path()).threads(1).build_parallel().run(|| {
+        Box::new(|_| {
+            *count.lock().unwrap() += 1;
+            WalkState::Quit
+        })
+    });
+    assert_eq!(count.into_inner().unwrap(), 1);
+    assert!(Walk::new(temp.join("none")).next().unwrap().is_err());
+}
+
+#[test]
+fn ignore_wrong_option_one_error() {
+    use transect::ignore::{WalkBuilder, WalkState};
+    let temp = tree();
+    let mut builder = WalkBuilder::new(temp.path());
+    builder.overrides(["a["]);
+    assert!(builder.build().next().unwrap().is_err());
+    let errors = Mutex::new(Vec::new());
+    builder.build_parallel().run(|| {
+        Box::new(|entry| {
+            errors.lock().unwrap().push(entry.unwrap_err().to_string());
+            WalkState::Continue
+        })
+    });
+    let errors = errors.into_inner().unwrap();
+    assert!(errors.len() == 1 && errors[0].contains("a["), "{errors:?}");
+}
