@@ -38,7 +38,8 @@ pub fn sample_tree(path: &Path, most: u64) -> SampleTree {
     match (largest.filter(|largest| largest.entries >= SMALLEST_SAMPLE_TREE), too_large) {
         (Some(largest), _) => largest,
         (None, Some(too_large)) => sample_tree(&too_large, most),
-        (None, None) => whole,
+        // Counted to its end: calls and times are divided by this number.
+        (None, None) => SampleTree { entries: count(path, u64::MAX), ..whole },
     }
 }
 
@@ -79,5 +80,6 @@ mod tests {
         assert_eq!(of(1300), (PathBuf::from("large/inner"), 701));
         assert_eq!(of(650), (PathBuf::from("large/other"), 601));
         assert_eq!(sample_tree(&temp.join("missing"), 10).entries, 0);
+        assert_eq!(sample_tree(&temp.join("small"), 10).entries, 21, "it cannot be divided");
     }
 }
