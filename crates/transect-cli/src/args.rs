@@ -104,7 +104,7 @@ pub(crate) fn with_groups(command: clap::Command) -> clap::Command {
 }
 
 const MAIN_NOTES: &str = "\
-`transect man COMMAND | man -l -` shows the manual page of a command, examples included.
+`transect man COMMAND` shows the manual page of a command, examples included.
 
 Examples:
   Count the current directory, and show what is largest in it:
@@ -163,9 +163,9 @@ Examples:
 const MAN_NOTES: &str = "\
 Examples:
   Read the main page:
-    transect man | man -l -
+    transect man
   Read the page of a command of a group:
-    transect man cache status | man -l -
+    transect man cache status
   Write the pages of all commands to a directory:
     transect man --output man1";
 

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::{self, Stdio};
 
 use clap::{Args, Command};
 use clap_complete::Shell;
@@ -22,6 +23,8 @@ pub struct CompletionsArgs {
 #[allow(missing_docs, reason = "clap would show it instead of the headline of the command")]
 pub struct ManArgs {
     /// Print the page of this command, one word or more [default: the main page]
+    ///
+    /// On a terminal, the program `man` shows it, if it is installed.
     #[arg(value_name = "COMMAND")]
     pub command: Vec<String>,
     /// Write the pages of all commands to DIR, one file for each
@@ -134,8 +137,22 @@ pub fn man(root: Command, args: &ManArgs) -> Result<ExitStatus, CliError> {
             return Err(CliError::Usage(format!("{why}; `{parent} {name} man` prints its pages")));
         }
     }
-    stream::stdout().write_all(&page(command)?)?;
+    let page = page(command)?;
+    if !(stream::stdout_is_terminal() && is_shown_by_man(&page)) {
+        stream::stdout().write_all(&page)?;
+    }
     Ok(ExitStatus::Complete)
+}
+
+/// Gives a page to the program `man`, which formats it and starts the user's pager. Returns whether that worked.
+fn is_shown_by_man(page: &[u8]) -> bool {
+    let mut man = process::Command::new("man");
+    let Ok(mut man) = man.args(["-l", "-"]).stdin(Stdio::piped()).spawn() else { return false };
+    if let Some(mut input) = man.stdin.take() {
+        // A pager that is left early closes its input.
+        let _ = input.write_all(page);
+    }
+    man.wait().is_ok_and(|status| status.success())
 }
 
 /// Returns whether a command stands for a program of its own, which has its own help and pages.

@@ -129,6 +129,9 @@ impl TestEnv {
             .env("LC_ALL", "C")
             .env("TZ", "UTC")
             .env("COLUMNS", WIDTH)
+            // On a terminal, `transect man` starts a pager, which would wait for a key. Bold letters are
+            // printed twice, with a backspace in between.
+            .env("MANPAGER", "sed s/.\u{8}//g")
             .envs(self.variables.iter().map(|(name, program)| (name, program)))
             // Profiles and series are isolated.
             .env("XDG_CONFIG_HOME", self.dir.join("config"))

@@ -10,7 +10,7 @@ use crate::harness::TestEnv;
 use crate::help::listed;
 
 /// Beginnings of examples that are only parsed, and the reason.
-const PARSED_ONLY: [(&str, &str); 23] = [
+const PARSED_ONLY: [(&str, &str); 19] = [
     ("transect tui", "needs a terminal"),
     ("transect map ~", "serves until Ctrl-C"),
     ("transect map -x", "serves until Ctrl-C"),
@@ -30,10 +30,6 @@ const PARSED_ONLY: [(&str, &str); 23] = [
     ("transect lab corpus create users", "creates 100,000 files"),
     ("transect changes --journal", "needs a volume of Windows; journal.rs makes one"),
     ("transect history --host", "needs the snapshots of another machine"),
-    ("transect man | man", "needs the program man"),
-    ("transect man c", "needs the program man"),
-    ("transect lab man | man", "needs the program man"),
-    ("transect lab man r", "needs the program man"),
 ];
 
 /// Examples that end with another exit code than 0.

@@ -64,11 +64,11 @@ Examples:
 const MAN_NOTES: &str = "\
 Examples:
   Read the main page of the lab:
-    transect lab man | man -l -
+    transect lab man
   Read the page of a command:
-    transect lab man report | man -l -
+    transect lab man report
   Read the page of an experiment:
-    transect lab man run enumerate | man -l -
+    transect lab man run enumerate
   Write the pages of all commands to a directory:
     transect lab man --output man1
   Write one page to a file:
