@@ -5,6 +5,7 @@
 
 mod args;
 mod commands;
+mod habits;
 mod opener;
 mod output;
 mod parts;
@@ -17,8 +18,8 @@ mod user_trash;
 
 use std::process::ExitCode;
 
+use clap::CommandFactory;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser};
 use transect_sys::memory::Allocator;
 
 use args::{Cli, Command};
@@ -29,7 +30,7 @@ static ALLOCATOR: Allocator = Allocator { program: "transect" };
 
 fn main() -> ExitCode {
     transect_program::start("transect");
-    let cli = match Cli::try_parse() {
+    let cli = match habits::parse() {
         Ok(cli) => cli,
         Err(instead) => {
             return ExitCode::from(output::print_clap_error(&with_grouped_help(instead)));

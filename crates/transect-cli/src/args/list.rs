@@ -95,7 +95,7 @@ pub(crate) struct ListArgs {
           conflicts_with_all = PRINTING)]
     pub(crate) exec_batch: Vec<OsString>,
     /// Print entries at most N levels below their PATH
-    #[arg(short = 'd', long, value_name = "N")]
+    #[arg(short = 'd', long, alias = "max-depth", value_name = "N")]
     pub(crate) depth: Option<u32>,
     /// Exclude entries less than N levels below their PATH
     ///

@@ -425,6 +425,27 @@ fn mistyped_command_suggested_and_nothing_scanned() {
 }
 
 #[test]
+fn options_of_other_programs_translated() {
+    let env = TestEnv::new();
+    env.write("file", 1);
+    for (args, tip) in [
+        (&["-name", "*.c"][..], "tip: -g PATTERN lists names that match a pattern"),
+        (&["-type", "f"], "tip: -t f lists files, -t d directories"),
+        (&["-H"], "tip: hidden entries are listed, unless --no-hidden is given"),
+        (&["-exec", "ls"], "tip: -x COMMAND runs a command for each path"),
+        (&["-empty"], "tip: --empty lists empty files and directories"),
+        (&["--printf", "%p"], "tip: --columns size,path prints these columns"),
+    ] {
+        let said = env.transect(["list"].iter().chain(args)).exits(2).stderr_text();
+        assert!(said.contains(tip) && said.matches("tip: ").count() == 1, "{said}");
+    }
+    let after_dashes = env.transect(["list", "--bogus", "--", "-name"]).exits(2).stderr_text();
+    assert!(!after_dashes.contains("PATTERN"), "{after_dashes}");
+    let listed = env.transect(["list", "--max-depth", "0"]).exits(0).quiet();
+    assert_eq!(listed.stdout_text(), ".\n");
+}
+
+#[test]
 fn missing_root_named() {
     let env = TestEnv::new();
     assert_output!(env, env.transect(["list", "main"]), @r"
