@@ -53,9 +53,12 @@ pub(crate) struct ComparisonArgs {
     pub(crate) summary: bool,
     /// Show only the N largest changes, and the N directories that grew or shrank most
     ///
-    /// Without it, all changes are shown, and 10 directories.
+    /// Without it, a terminal shows the largest changes that fit, and a file or a pipe all of them.
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) top: Option<usize>,
+    /// Show all changes on a terminal, too, by path, with the numbers at the end
+    #[arg(long, conflicts_with_all = ["top", "summary"])]
+    pub(crate) all: bool,
     /// Do not compare these attributes
     ///
     /// The names are listed below.

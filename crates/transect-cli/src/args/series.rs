@@ -95,7 +95,7 @@ pub(crate) struct ChangesArgs {
     ///
     /// Prints one line per record, oldest first: time, path and what happened. Needs no snapshot. PATH can also be a copy
     /// of the journal (of the stream $UsnJrnl:$J); of its directories, only those that changed have paths.
-    #[arg(long, conflicts_with_all = ["since", "rescan", "summary", "top", "ignore", "verify",
+    #[arg(long, conflicts_with_all = ["since", "rescan", "summary", "top", "all", "ignore", "verify",
           "one_file_system", "exit_code"])]
     pub(crate) journal: bool,
     #[command(flatten)]

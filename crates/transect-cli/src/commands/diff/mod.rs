@@ -17,6 +17,9 @@ use transect_program::interrupt::cancel_on_signal;
 pub(crate) use sides::{ReadingOptions, Side, Sides};
 pub(crate) use text::summary_parts;
 
+/// The number of directories that grew or shrank, unless another one is wanted.
+const MAX_GROWTH: usize = 10;
+
 pub(crate) fn run(args: &DiffArgs) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;
     let reading = reading_options(&args.comparison);
@@ -38,7 +41,9 @@ pub(crate) fn show(args: &ComparisonArgs, sides: &Sides) -> Result<ExitStatus, C
     let mut options = DiffOptions::default();
     options.ignored = args.ignore.iter().map(|it| it.field()).collect();
     options.verify = args.verify;
-    options.max_growth = args.top.unwrap_or(10);
+    let rows = text::screen_rows(args).filter(|_| !args.json);
+    options.max_growth =
+        args.top.or(rows.map(|rows| MAX_GROWTH.min(rows / 4))).unwrap_or(MAX_GROWTH);
     let found = sides.compare(&options)?;
     sides.show_stored_errors(args.errors);
     if args.json {
@@ -46,7 +51,11 @@ pub(crate) fn show(args: &ComparisonArgs, sides: &Sides) -> Result<ExitStatus, C
     } else {
         note_inherited("A", sides.before.metadata());
         note_inherited("B", sides.after.metadata());
-        text::write(args, &found)?;
+        let root = match &*sides.after.metadata().roots {
+            [root] => Some(root.as_str()),
+            _ => None,
+        };
+        text::write(args, &found, root)?;
     }
     let differs = args.exit_code && !found.is_empty();
     let is_complete = sides.are_complete() && !differs;

@@ -1,6 +1,7 @@
 //! The lines of a diff.
 
 use std::cmp::Reverse;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -15,50 +16,96 @@ use crate::output::time::TimeFormatter;
 use crate::output::units::{bytes, count, counted, signed_bytes};
 use crate::output::{self, BOLD, DIM, ERROR, GOOD, WARN, quote, stream, wrap_lines};
 
-pub(super) fn write(args: &ComparisonArgs, diff: &Diff) -> io::Result<()> {
-    let mut out = String::new();
+/// The number of changes on a terminal of any size.
+const MIN_SHOWN: usize = 5;
+
+/// Prints a diff; `root` is the only root of the tree after, if it has one. On a terminal, what matters most comes
+/// first, with paths below the root, and as much as fits.
+pub(super) fn write(args: &ComparisonArgs, diff: &Diff, root: Option<&str>) -> io::Result<()> {
     let is_painted = match args.color {
         ColorWhen::Always => true,
         ColorWhen::Never => false,
         ColorWhen::Auto => stream::stdout_colours() != anstream::ColorChoice::Never,
     };
-    let times = TimeFormatter::for_fields(FieldMask::MTIME);
-    let lines = Lines { times, is_painted, width: output::terminal_width() };
-    let mut shown: Vec<&Change> =
-        diff.changes.iter().filter(|change| !change.is_consequence()).collect();
-    let all = shown.len();
-    if let Some(top) = args.top {
-        shown.sort_by_key(|change| Reverse(change.growth().abs()));
-        shown.truncate(top);
-    }
-    if !args.summary {
-        shown.iter().for_each(|change| lines.change(change, &mut out));
-        if shown.len() < all {
-            let more = counted((all - shown.len()) as u64, "more change", "more changes");
-            let _ = writeln!(out, "… {more}");
-        }
-        if !shown.is_empty() {
-            out.push('\n');
-        }
-    }
+    let rows = screen_rows(args);
+    let lines = Lines {
+        times: TimeFormatter::for_fields(FieldMask::MTIME),
+        is_painted,
+        width: output::terminal_width(),
+        root: root.filter(|_| rows.is_some()),
+    };
     let mut sums = String::new();
+    if let Some(root) = lines.root {
+        let _ = writeln!(sums, "{}", lines.paint(BOLD, &quote::for_terminal(OsStr::new(root))));
+    }
     Lines::summary(diff, &mut sums);
     lines.growth(diff, &mut sums);
-    out += &output::wrapped(&sums);
+    let sums = output::wrapped(&sums);
+    let mut out = String::new();
+    // A line between both, one for what is left out, and one for the shell.
+    let rows = rows.map(|rows| rows.saturating_sub(sums.lines().count() + 3));
+    lines.changes(args, diff, rows, &mut out);
+    let out = match rows {
+        _ if out.is_empty() => sums.into_owned(),
+        Some(_) => format!("{sums}\n{out}"),
+        None => format!("{out}\n{sums}"),
+    };
     if is_painted {
         return stream::painted_stdout().write_all(out.as_bytes());
     }
     stream::stdout().write_all(out.as_bytes())
 }
 
-struct Lines {
+/// Returns the rows of the terminal, if a diff has to fit on it.
+pub(super) fn screen_rows(args: &ComparisonArgs) -> Option<usize> {
+    output::terminal_height().filter(|_| !args.all && args.top.is_none())
+}
+
+struct Lines<'r> {
     times: TimeFormatter,
     is_painted: bool,
     /// The columns of the terminal. Paths are never broken, so that they can be copied.
     width: Option<usize>,
+    /// The directory below which paths begin; `None` to show them in full.
+    root: Option<&'r str>,
 }
 
-impl Lines {
+impl Lines<'_> {
+    /// Appends the changes: all of them by path, or the largest first, as many as wanted or as fit on `rows`.
+    fn changes(&self, args: &ComparisonArgs, diff: &Diff, rows: Option<usize>, out: &mut String) {
+        if args.summary {
+            return;
+        }
+        let mut changes: Vec<&Change> =
+            diff.changes.iter().filter(|change| !change.is_consequence()).collect();
+        if args.top.or(rows).is_some() {
+            changes.sort_by_key(|change| Reverse(change.growth().abs()));
+        }
+        let mut shown = 0;
+        for change in changes.iter().take(args.top.unwrap_or(usize::MAX)) {
+            let before = out.len();
+            self.change(change, out);
+            if shown >= MIN_SHOWN && rows.is_some_and(|rows| out.lines().count() > rows) {
+                out.truncate(before);
+                break;
+            }
+            shown += 1;
+        }
+        if shown < changes.len() {
+            let more = counted((changes.len() - shown) as u64, "more change", "more changes");
+            let how = if rows.is_some() { "; --all shows all" } else { "" };
+            let _ = writeln!(out, "… {more}{how}");
+        }
+    }
+
+    /// Returns a path, with a slash behind a directory.
+    fn path(&self, path: &[u8], facts: Option<&Facts>) -> String {
+        let is_separator = |byte: &u8| std::path::is_separator(char::from(*byte));
+        let below = self.root.and_then(|root| path.strip_prefix(root.as_bytes()));
+        let below = below.filter(|below| below.first().is_some_and(is_separator));
+        shown_path(below.map_or(path, |below| &below[1..]), facts)
+    }
+
     fn paint(&self, style: Style, text: &str) -> String {
         if self.is_painted { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
@@ -74,11 +121,11 @@ impl Lines {
             _ => ("?", WARN),
         };
         let facts = change.after.as_ref().or(change.before.as_ref());
-        let mut line = shown_path(&change.path, facts);
+        let mut line = self.path(&change.path, facts);
         if let Some(from) = &change.from
             && change.kind == ChangeKind::Renamed
         {
-            line = format!("{} → {line}", shown_path(from, change.before.as_ref()));
+            line = format!("{} → {line}", self.path(from, change.before.as_ref()));
         }
         let line = format!("{mark} {line}");
         out.push_str(&self.paint(style, &line));
@@ -179,7 +226,7 @@ impl Lines {
             let style = if growth.difference() > 0 { WARN } else { GOOD };
             let difference =
                 self.paint(style, &format!("{:>12}", signed_bytes(growth.difference())));
-            let path = shown_path(&growth.path, None);
+            let path = self.path(&growth.path, None);
             let (before, after) = (bytes(growth.before), bytes(growth.after));
             let _ = writeln!(out, "{difference}  {path}  {before} → {after}");
         }
