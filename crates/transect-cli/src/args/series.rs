@@ -52,6 +52,11 @@ pub(crate) struct KeepArgs {
     /// List all errors, not only the first ten
     #[arg(long)]
     pub(crate) errors: bool,
+    /// Print nothing but errors that the last snapshot did not have, for a timer
+    ///
+    /// Errors of the last snapshot, such as a directory that never could be read, do not make the exit code 1 either.
+    #[arg(short, long, conflicts_with_all = ["json", "dry_run", "progress"])]
+    pub(crate) quiet: bool,
     /// Print one JSON object for each PATH, one per line
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,12 +1,13 @@
 //! `transect keep`: stores snapshots in series.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
-use transect::{Cancel, Progress, ScanOptions};
+use transect::{Cancel, Diagnostics, Progress, ScanError, ScanOptions};
 use transect_snapshot::Inherited;
 use transect_sys::file::attributes_at;
 use transect_sys::host::now;
@@ -81,8 +82,9 @@ fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus,
         Some(level) => Since::last_of(series, level)?,
         None => None,
     };
+    let known = if args.quiet { KnownErrors::of_last(series)? } else { KnownErrors::default() };
     let progress = Arc::new(Progress::new());
-    let line = ProgressLine::start(args.progress, true, &progress);
+    let line = ProgressLine::start(args.progress, !args.quiet, &progress);
     transect_sys::host::raise_handle_limit();
     let options = ScanOptions::new([series.root()]).same_file_system(args.one_file_system);
     let fields = snapshot::KEPT_FIELDS;
@@ -91,8 +93,12 @@ fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus,
         snapshot::walk(options, fields, args.errors, since.as_ref(), cancel, &progress)?;
     drop(line);
     let diagnostics = table.diagnostics();
-    output::show_errors(diagnostics, args.errors);
-    let end = ExitStatus::from_diagnostics(diagnostics, outcome.interrupted);
+    let new = known.missing_in(diagnostics);
+    output::show_errors(new.as_ref().unwrap_or(diagnostics), args.errors);
+    let mut end = ExitStatus::from_diagnostics(diagnostics, outcome.interrupted);
+    if new.is_some_and(|new| new.is_complete()) && end == ExitStatus::Partial {
+        end = ExitStatus::Complete;
+    }
     if end >= ExitStatus::RootFailed {
         if end == ExitStatus::Interrupted {
             output::note("interrupted: nothing was stored");
@@ -127,6 +133,38 @@ fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus,
     Ok(end.max(shown))
 }
 
+/// The errors that the last snapshot of a series has.
+#[derive(Default)]
+struct KnownErrors {
+    /// `None` if there is no snapshot, or none is wanted.
+    last: Option<Diagnostics>,
+}
+
+impl KnownErrors {
+    fn of_last(series: &Series) -> Result<Self, CliError> {
+        let last = series.last()?.kept;
+        Ok(Self { last: last.map(|kept| kept.snapshot.metadata().diagnostics()) })
+    }
+
+    /// Returns the errors that are not known; `None` if none is known.
+    fn missing_in(&self, found: &Diagnostics) -> Option<Diagnostics> {
+        let last = self.last.as_ref()?;
+        let key = |error: &ScanError| (error.operation(), error.path().to_owned());
+        let known: HashSet<_> = last.kept_errors.iter().map(key).collect();
+        let mut new = Diagnostics::new(usize::MAX);
+        for error in found.kept_errors.iter().filter(|error| !known.contains(&key(error))) {
+            let path = error.path().to_owned();
+            let reason =
+                std::io::Error::new(error.io_error().kind(), transect::reason(error.io_error()));
+            new.add(ScanError::new(error.operation(), path, error.depth(), reason));
+        }
+        // Of very many errors, only the number is known.
+        let without_path = |of: &Diagnostics| of.errors - of.kept_errors.len() as u64;
+        new.errors += without_path(found).saturating_sub(without_path(last));
+        Some(new)
+    }
+}
+
 fn thinning(
     args: &KeepArgs,
     thin: impl FnOnce() -> Result<Thinning, CliError>,
@@ -149,6 +187,9 @@ fn show(args: &KeepArgs, series: &Series, outcome: &Outcome) -> Result<ExitStatu
         true => ExitStatus::Complete,
         false => ExitStatus::Partial,
     };
+    if args.quiet {
+        return Ok(end);
+    }
     if args.json {
         output::write_json(&mut stream::stdout(), &kept_object(series, outcome))?;
         return Ok(end);

@@ -296,6 +296,30 @@ fn keep_of_a_partial_tree_is_marked() {
     assert!(shown.exits(1).stdout_text().contains("  partial\n"));
 }
 
+/// A directory that was never readable must not make each run of a timer fail.
+#[test]
+fn keep_quiet_reports_only_new_errors() {
+    let test = "keep_quiet_reports_only_new_errors";
+    let env = TestEnv::new();
+    env.mkdir("tree/new");
+    env.mkdir("tree/old");
+    let data = env.mkdir("../data");
+    env.chmod(&data, 0o777);
+    env.chmod(&env.path("tree/old"), 0o000);
+    let run = |args: &[&str]| env.transect_unprivileged(test, args);
+    let quiet = ["keep", "--quiet", "tree"];
+    let Some(first) = run(&quiet) else { return };
+    let first = first.exits(1);
+    assert!(first.stdout_text().is_empty() && first.stderr_text().contains("tree/old"));
+    let again = run(&quiet).expect("another user").exits(0);
+    assert!(again.stdout_text().is_empty() && again.stderr_text().is_empty(), "{}", again.text());
+    env.chmod(&env.path("tree/new"), 0o000);
+    let second = run(&quiet).expect("another user").exits(1).stderr_text();
+    assert!(second.contains("tree/new") && !second.contains("tree/old"), "{second}");
+    let loud = run(&["keep", "tree"]).expect("another user").exits(1).stderr_text();
+    assert!(loud.contains("tree/new") && loud.contains("tree/old"), "{loud}");
+}
+
 #[test]
 fn keep_while_another_process_stores_is_refused() {
     let env = TestEnv::new();
