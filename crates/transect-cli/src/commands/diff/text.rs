@@ -42,8 +42,8 @@ pub(super) fn write(args: &ComparisonArgs, diff: &Diff, root: Option<&str>) -> i
     lines.growth(diff, &mut sums);
     let sums = output::wrapped(&sums);
     let mut out = String::new();
-    // A line between both, one for what is left out, and one for the shell.
-    let rows = rows.map(|rows| rows.saturating_sub(sums.lines().count() + 3));
+    // Two lines say what it is compared with, one lies between both, one counts the rest, one is the shell's.
+    let rows = rows.map(|rows| rows.saturating_sub(sums.lines().count() + 5));
     lines.changes(args, diff, rows, &mut out);
     let out = match rows {
         _ if out.is_empty() => sums.into_owned(),
