@@ -1,5 +1,5 @@
-//! Times loops over a tree: the library's iterator, closure and replacement of `walkdir` against `ignore`,
-//! `jwalk` and `walkdir`.
+//! Times loops over a tree: the library's iterator, closure and replacements of `ignore` and `walkdir` against
+//! `ignore`, `jwalk` and `walkdir`.
 //!
 //! Each measurement is a process of its own, which times its loop with its own clock and prints what
 //! it counted. The rounds are interleaved, in an order that rotates. All contenders of a task must
@@ -26,8 +26,15 @@ const TASKS: &[(&str, &str)] = &[
     ("first", "stop after three entries"),
 ];
 
-const CONTENDERS: &[&str] =
-    &["iterator", "visit_parallel", "ignore", "jwalk", "walkdir", "replacement"];
+const CONTENDERS: &[&str] = &[
+    "iterator",
+    "visit_parallel",
+    "ignore",
+    "transect::ignore",
+    "jwalk",
+    "walkdir",
+    "transect::walkdir",
+];
 
 fn main() {
     let args: Vec<String> = env::args().skip(1).collect();
@@ -49,7 +56,8 @@ fn run_one(task: &str, contender: &str, root: &str) {
         "ignore" => ignored(task, root),
         "jwalk" => jwalked(task, root),
         "walkdir" => walkdired(task, root),
-        "replacement" => replaced(task, root),
+        "transect::ignore" => ignored_here(task, root),
+        "transect::walkdir" => walkdired_here(task, root),
         _ => panic!("no such contender"),
     };
     println!("{} {entries} {directories} {more}", began.elapsed().as_nanos());
@@ -108,13 +116,14 @@ fn compare(root: &str, rounds: usize, tasks: &[&str]) {
             let (wall, least, most) = median(samples.iter().map(|sample| sample.wall).collect());
             let (cpu, ..) = median(samples.iter().map(|sample| sample.cpu).collect());
             let counted = &samples[0].counted;
-            println!("  {contender:<14} {wall:9.3} ({least:.3}, {most:.3}) {cpu:9.3}  {counted}");
+            println!("  {contender:<17} {wall:9.3} ({least:.3}, {most:.3}) {cpu:9.3}  {counted}");
         }
         for (own, rival) in [
             ("iterator", "ignore"),
             ("iterator", "jwalk"),
             ("iterator", "walkdir"),
-            ("replacement", "walkdir"),
+            ("transect::ignore", "ignore"),
+            ("transect::walkdir", "walkdir"),
         ] {
             let pairs = || samples[own].iter().zip(&samples[rival]);
             let (wall, ..) = median(pairs().map(|(own, rival)| own.wall / rival.wall).collect());
@@ -181,29 +190,37 @@ fn visit_parallel(task: &str, root: &str) -> Counts {
     shared.map(|counter| counter.into_inner()).into()
 }
 
-fn ignored(task: &str, root: &str) -> Counts {
-    use ignore::{WalkBuilder, WalkState};
-    let shared = [const { AtomicU64::new(0) }; 3];
-    let add = |index: usize, more| shared[index].fetch_add(more, Ordering::Relaxed) + more;
-    WalkBuilder::new(root).standard_filters(false).build_parallel().run(|| {
-        Box::new(|entry| {
-            let Ok(entry) = entry else { return WalkState::Continue };
-            add(0, 1);
-            let Some(file_type) = entry.file_type() else { return WalkState::Continue };
-            if file_type.is_dir() {
-                add(1, 1);
-            }
-            if task == "sizes" && file_type.is_file() {
-                add(2, entry.metadata().map_or(0, |metadata| metadata.len()));
-            }
-            if is_hit(task, file_type.is_file(), entry.file_name()) && add(2, 1) == 3 {
-                return WalkState::Quit;
-            }
-            WalkState::Continue
-        })
-    });
-    shared.map(|counter| counter.into_inner()).into()
+/// The same closure with `ignore` and with what replaces it.
+macro_rules! with_ignore {
+    ($name:ident, $($ignore:ident)::+) => {
+        fn $name(task: &str, root: &str) -> Counts {
+            use $($ignore)::+::{WalkBuilder, WalkState};
+            let shared = [const { AtomicU64::new(0) }; 3];
+            let add = |index: usize, more| shared[index].fetch_add(more, Ordering::Relaxed) + more;
+            WalkBuilder::new(root).standard_filters(false).build_parallel().run(|| {
+                Box::new(|entry| {
+                    let Ok(entry) = entry else { return WalkState::Continue };
+                    add(0, 1);
+                    let Some(file_type) = entry.file_type() else { return WalkState::Continue };
+                    if file_type.is_dir() {
+                        add(1, 1);
+                    }
+                    if task == "sizes" && file_type.is_file() {
+                        add(2, entry.metadata().map_or(0, |metadata| metadata.len()));
+                    }
+                    if is_hit(task, file_type.is_file(), entry.file_name()) && add(2, 1) == 3 {
+                        return WalkState::Quit;
+                    }
+                    WalkState::Continue
+                })
+            });
+            shared.map(|counter| counter.into_inner()).into()
+        }
+    };
 }
+
+with_ignore!(ignored, ignore);
+with_ignore!(ignored_here, transect::ignore);
 
 fn jwalked(task: &str, root: &str) -> Counts {
     let mut counts = (0, 0, 0);
@@ -244,4 +261,4 @@ macro_rules! with_walkdir {
 }
 
 with_walkdir!(walkdired, walkdir::WalkDir);
-with_walkdir!(replaced, transect::walkdir::WalkDir);
+with_walkdir!(walkdired_here, transect::walkdir::WalkDir);
