@@ -54,15 +54,6 @@ impl ScanError {
         Self { operation, path, depth, source }
     }
 
-    /// Returns a copy. The system's error number is kept, or the text if there is none.
-    pub(crate) fn duplicate(&self) -> Self {
-        let source = match self.source.raw_os_error() {
-            Some(code) => io::Error::from_raw_os_error(code),
-            None => io::Error::new(self.source.kind(), self.source.to_string()),
-        };
-        Self { source, path: self.path.clone(), ..*self }
-    }
-
     /// Returns the operation that failed.
     pub fn operation(&self) -> Operation {
         self.operation
@@ -92,6 +83,17 @@ impl ScanError {
     /// Returns the kind of the error.
     pub fn kind(&self) -> FaultKind {
         FaultKind::of(&self.source)
+    }
+}
+
+impl Clone for ScanError {
+    /// Keeps the system's error number, or the text if there is none.
+    fn clone(&self) -> Self {
+        let source = match self.source.raw_os_error() {
+            Some(code) => io::Error::from_raw_os_error(code),
+            None => io::Error::new(self.source.kind(), self.source.to_string()),
+        };
+        Self { source, path: self.path.clone(), ..*self }
     }
 }
 

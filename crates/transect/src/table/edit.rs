@@ -149,13 +149,13 @@ impl Table {
         let paths: Vec<_> = with_errors.map(|row| self.path(row)).collect();
         let stays = |error: &&ScanError| !paths.iter().any(|gone| error.path().starts_with(gone));
         let here = self.diagnostics.kept_errors.iter().filter(stays);
-        diagnostics.kept_errors = here.map(ScanError::duplicate).collect();
+        diagnostics.kept_errors = here.map(ScanError::clone).collect();
         let other = edit.replaced.filter(|(_, other)| other.roots().len() > 0);
         if let Some((_, other)) = other {
             diagnostics.errors += other.diagnostics.errors;
             diagnostics.vanished += other.diagnostics.vanished;
             let new = other.diagnostics.kept_errors.iter();
-            diagnostics.kept_errors.extend(new.map(ScanError::duplicate));
+            diagnostics.kept_errors.extend(new.map(ScanError::clone));
         }
         diagnostics
     }
