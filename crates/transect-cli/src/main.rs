@@ -30,6 +30,9 @@ static ALLOCATOR: Allocator = Allocator { program: "transect" };
 
 fn main() -> ExitCode {
     transect_program::start("transect");
+    if let Some(part) = parts::from_help(std::env::args_os()) {
+        return exit::code(parts::run(&part));
+    }
     let cli = match habits::parse() {
         Ok(cli) => cli,
         Err(instead) => {

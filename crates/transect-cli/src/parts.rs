@@ -69,6 +69,14 @@ end
 complete -c transect -n "__fish_transect_using_subcommand lab" -f -a "(__fish_transect_lab)"
 "#;
 
+/// Understands `help lab run`, which the parser does not, as `lab run --help`.
+pub(crate) fn from_help(arguments: impl IntoIterator<Item = OsString>) -> Option<PartCommand> {
+    let mut arguments = arguments.into_iter().skip(1);
+    arguments.next().filter(|first| first == "help")?;
+    arguments.next().filter(|part| part == "lab")?;
+    Some(PartCommand::Lab { args: arguments.chain(["--help".into()]).collect() })
+}
+
 pub(crate) fn run(part: &PartCommand) -> Result<ExitStatus, CliError> {
     let PartCommand::Lab { args } = part;
     let name = "transect-lab";

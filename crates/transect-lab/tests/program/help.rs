@@ -43,3 +43,10 @@ fn version_is_that_of_package() {
     let version = TestEnv::new().lab(["--version"]).exits(0).quiet().stdout_text();
     assert_eq!(version, concat!("transect-lab ", env!("CARGO_PKG_VERSION"), "\n"));
 }
+
+#[test]
+fn help_command_knows_commands_of_lab() {
+    let env = TestEnv::new();
+    let asked = env.transect(["help", "lab", "run", "enumerate"]).exits(0).quiet().stdout_text();
+    assert_eq!(asked, env.lab(["run", "enumerate", "--help"]).exits(0).stdout_text());
+}
