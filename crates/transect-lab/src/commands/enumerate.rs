@@ -17,7 +17,7 @@ use transect_lab::rivals::external::External;
 use transect_lab::spec::pairs::expand;
 use transect_lab::spec::walk::WORDS;
 use transect_lab::spec::words::Words;
-use transect_lab::spec::{Cell, Dataset, SessionSpec};
+use transect_lab::spec::{Cell, CheckedBy, Dataset, SessionSpec};
 
 use super::corpus;
 use super::error::{cannot, lab};
@@ -133,7 +133,13 @@ fn base(args: &LabRunArgs) -> Result<String, CliError> {
     if let Some(base) = &args.session.base {
         return Ok(base.clone());
     }
-    let own = args.preset.commands(&transect()).into_iter().next();
+    let work = &args.preset.work;
+    let of_the_user = args.commands.first().filter(|_| work.same_lines).cloned();
+    let own = args.preset.commands(&transect()).into_iter().next().or(of_the_user);
+    if work.same_lines && own.is_none() {
+        let (name, why) = (&args.preset.name, "give at least two commands: --command NAME=COMMAND");
+        return Err(CliError::Failed(format!("preset '{name}' has no programs of its own; {why}")));
+    }
     let engine = || format!("{}/{}", ReaderKind::best().as_str(), Order::default().as_str());
     Ok(own.map_or_else(engine, |command| command.name))
 }
@@ -154,6 +160,10 @@ fn add_commands(
         commands.dedup();
         methods.extend(commands.into_iter().map(Method::of_command));
         return Ok(());
+    }
+    if args.preset.work.same_lines {
+        // No other method prints such lines.
+        methods.clear();
     }
     let presets = args.preset.commands(&transect());
     // A command of the preset replaces a peer of the same name.
@@ -194,7 +204,11 @@ fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<Vec<Cell>, CliE
         let why = "a base has to be a method that can run here";
         return Err(CliError::Failed(format!("no method '{base}': {why}")));
     }
-    Ok(cells(&chosen, &base))
+    let mut cells = cells(&chosen, &base);
+    if args.preset.work.same_lines {
+        cells.iter_mut().for_each(|cell| cell.checked = Some(CheckedBy::Lines));
+    }
+    Ok(cells)
 }
 
 /// Returns the corpora to walk: the named ones, or those of the preset if the user names no tree.

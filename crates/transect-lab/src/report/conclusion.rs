@@ -302,6 +302,9 @@ fn equal_work(ranking: &Ranking) -> Option<String> {
     if rows().all(|cell| cell.checked.is_none()) {
         return None;
     }
+    if rows().all(|cell| cell.checked == Some(CheckedBy::Lines)) {
+        return Some("Equal work: verified by the lines that they print.".to_owned());
+    }
     let by_sums = rows().filter(|cell| cell.checked != Some(CheckedBy::Digest));
     let by_sums: Vec<&str> = by_sums.map(|cell| cell.name.as_str()).collect();
     let digest = "Equal work: verified by a digest of all paths, types and lengths";
@@ -356,6 +359,8 @@ mod tests {
         let but = format!("{all}; by counts and sums of lengths only: find.");
         assert_eq!(note([digest, digest, sums]), [but]);
         assert_eq!(note([sums; 3]), ["Equal work: verified by counts and sums of lengths only."]);
+        let lines = Some(CheckedBy::Lines);
+        assert_eq!(note([lines; 3]), ["Equal work: verified by the lines that they print."]);
     }
 
     #[test]

@@ -5,4 +5,5 @@ pub mod builtin;
 mod code_length;
 pub mod contender;
 pub mod external;
+pub mod lines;
 pub mod peer;

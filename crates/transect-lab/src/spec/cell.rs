@@ -59,6 +59,8 @@ transect_sys::words! {
         Digest = "digest",
         /// By the numbers of files and directories and the sum of lengths only.
         Sums = "sums",
+        /// By the lines that it prints, in a run of its own.
+        Lines = "lines",
     }
 }
 

@@ -1,4 +1,4 @@
-//! Tests of `transect lab run enumerate` on whole programs: presets `programs`, `names`, `answers` and `start`, and
+//! Tests of `transect lab run enumerate` on whole programs: presets `programs`, `names`, `answers`, `same-lines` and `start`, and
 //! `--command`.
 
 use serde_json::Value;
@@ -123,6 +123,26 @@ fn programs_that_know_the_answer_compared_without_floors() {
     assert_eq!(ranked(&report), ["knows", "transect", "transect (again)"]);
     assert_eq!(report["session"]["floor"], Value::Null);
     assert!(reason(&report, "guesses").starts_with("found something else: "), "{report}");
+}
+
+#[test]
+fn programs_compared_by_the_lines_they_print() {
+    let env = TestEnv::new();
+    tree(&env);
+    let list = format!("list='{}' list -0 -t f {{root}}", transect().display());
+    let commands = [
+        ["--command", "find=find {root} -type f"],
+        ["--command", &list],
+        ["--command", "all=find {root}"],
+        ["--command", "others=find {root} -type f -printf '/%p\\n'"],
+    ];
+    let _ = run(&env, "same-lines", &commands.concat()).exits(0);
+    let report = report(&env);
+    assert_eq!(ranked(&report), ["find", "find (again)", "list"]);
+    assert_eq!(reason(&report, "all"), "found something else: 7 lines instead of 3");
+    assert_eq!(reason(&report, "others"), "found something else: 3 lines, but other ones");
+    let alone = run(&env, "same-lines", &[]).exits(2).stderr_text();
+    assert!(alone.contains("has no programs of its own; give at least two commands"), "{alone}");
 }
 
 #[test]

@@ -23,6 +23,7 @@ use crate::harness::protocol::RunLine;
 use crate::harness::tree_digest::TreeDigest;
 use crate::harness::work::Work;
 use crate::rivals::external::External;
+use crate::rivals::lines::Lines;
 use crate::rivals::peer::Claim;
 use crate::spec::{Dataset, SessionSpec};
 
@@ -38,6 +39,8 @@ pub struct WalkExperiment<'m> {
     proved: HashSet<(usize, &'m str)>,
     /// The number of records, and the sum of their times, that the first method found which keeps these.
     kept: HashMap<(usize, Keep), (u64, Option<u64>)>,
+    /// The lines of the first program whose lines are compared, for each dataset.
+    lines: HashMap<usize, Lines>,
     copies: Copies,
     empty: Option<PrivateTempDir>,
     /// The trees in which calls are counted, one for each dataset.
@@ -51,6 +54,7 @@ impl<'m> WalkExperiment<'m> {
             launcher,
             proved: HashSet::new(),
             kept: HashMap::new(),
+            lines: HashMap::new(),
             copies: Copies::default(),
             empty: None,
             sample_trees: Vec::new(),
@@ -75,6 +79,12 @@ impl<'m> WalkExperiment<'m> {
             WalkRunner::Peer(peer) => {
                 let command = peer.command(root).ok_or_else(Failure::unknown)?;
                 peer.run(command, inventory, limit)?.1
+            }
+            WalkRunner::External(external) if work(job).is_some_and(|work| work.same_lines) => {
+                let command = External::command(&external.words, &[("root", root)]);
+                let (lines, _) = listen(command, limit, Lines::read)?;
+                let lines = lines.map_err(|error| transect::reason(&error));
+                lines.and_then(|lines| lines.check(*self.lines.entry(job.index).or_insert(lines)))
             }
             WalkRunner::External(external) => {
                 let command = External::command(&external.words, &[("root", root)]);

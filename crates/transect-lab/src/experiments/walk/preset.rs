@@ -34,6 +34,9 @@ pub struct WalkWork {
     commands: Vec<String>,
     /// Whether programs print all names and query no lengths.
     pub names_only: bool,
+    /// Whether the work is to print the same lines as the base, instead of counting the tree. All programs are
+    /// commands of the user, and the first is the base.
+    pub same_lines: bool,
     /// Whether the work has no floor: it can be done without the system calls of a walk, or with fewer.
     pub has_no_floor: bool,
     /// Number of runs after which a cell gets a new copy of its program; `None` to run the original.
@@ -67,7 +70,7 @@ impl Preset {
     }
 
     pub fn measures_processes(&self) -> bool {
-        !self.work.commands.is_empty()
+        !self.work.commands.is_empty() || self.work.same_lines
     }
 
     /// Returns the commands included, the base first; `program` is the path of `transect`.
