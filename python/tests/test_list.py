@@ -159,7 +159,7 @@ def test_empty_and_broken_links(tree):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"sort": "length"}, ValueError, "there is no key 'length'; keys: path, name, size"),
+        ({"sort": "length"}, ValueError, "there is no key 'length'; keys: path, name, natural, size"),
         ({"reverse": True}, ValueError, "reverse needs sort"),
         ({"limit": 0}, ValueError, "limit must be at least 1"),
         ({"limit": -1}, OverflowError, None),

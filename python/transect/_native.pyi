@@ -17,7 +17,7 @@ _Status: TypeAlias = Literal[
     "changed", "would_change", "same", "inspected", "same_file", "skipped", "failed"
 ]
 _Sort: TypeAlias = Literal[
-    "path", "name", "size", "allocated", "mtime", "ctime", "atime", "btime", "nlink", "inode"
+    "path", "name", "natural", "size", "allocated", "mtime", "ctime", "atime", "btime", "nlink", "inode"
 ]
 
 __all__ = [

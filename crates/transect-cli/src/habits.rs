@@ -9,7 +9,7 @@ use clap::{CommandFactory, Parser};
 use crate::args::{Cli, Command};
 
 /// Options that `list` does not have, and those that it reads as others: `-name` is `-n ame`.
-const OPTIONS: [(&str, &str); 45] = [
+const OPTIONS: [(&str, &str); 43] = [
     ("-H", "hidden entries are listed, unless --no-hidden is given"),
     ("-I", "ignored files are listed, unless --gitignore is given"),
     ("--no-ignore", "ignored files are listed, unless --gitignore is given"),
@@ -25,8 +25,6 @@ const OPTIONS: [(&str, &str); 45] = [
     ("-F", "names that contain TEXT are found with -g '*TEXT*'"),
     ("--fixed-strings", "names that contain TEXT are found with -g '*TEXT*'"),
     ("-1", "-n 1 prints one entry"),
-    ("-q", "-n 1 prints one entry, or none: test -n \"$(transect list -n 1 …)\""),
-    ("--quiet", "-n 1 prints one entry, or none: test -n \"$(transect list -n 1 …)\""),
     ("--changed-within", "--newer 2d lists what changed within two days"),
     ("--changed-before", "--older 2d lists what changed before two days"),
     ("-mtime", "--newer 2d lists what changed within two days"),

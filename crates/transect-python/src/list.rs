@@ -18,7 +18,7 @@ use crate::walk::{Found, Walk, wanted};
 ///
 /// paths: the current directory by default. The other arguments are those of `walk`.
 ///
-/// sort: "path" or "name"; "size", "allocated", "nlink" (largest first); "mtime", "ctime", "atime" or
+/// sort: "path", "name", or "natural" (paths with numbers in them by value: 2 before 10); "size", "allocated", "nlink" (largest first); "mtime", "ctime", "atime" or
 ///     "btime" (newest first); "inode". Entries without a value come last. Without it, entries come as
 ///     soon as they are found, in no particular order. With it, all are kept in memory until the trees
 ///     are read, or about twice as many as `limit`.
@@ -140,12 +140,8 @@ impl Order {
     fn compare(self, a: &Ranked, b: &Ranked) -> Ordering {
         let known = b.value.is_some().cmp(&a.value.is_some());
         known.then_with(|| {
-            let names = || match self.key {
-                SortKey::Name => a.entry.file_name().cmp(b.entry.file_name()),
-                _ => Ordering::Equal,
-            };
-            let paths = || a.path.as_os_str().cmp(b.path.as_os_str());
-            let order = a.value.cmp(&b.value).then_with(names).then_with(paths);
+            let order =
+                a.value.cmp(&b.value).then_with(|| self.key.compare_paths(a.path(), b.path()));
             if self.reverse { order.reverse() } else { order }
         })
     }
@@ -155,6 +151,14 @@ struct Ranked {
     value: Option<i128>,
     path: PathBuf,
     entry: DirEntry,
+}
+
+impl Ranked {
+    /// Returns the bytes of the path, and the offset of the name in them.
+    fn path(&self) -> (&[u8], usize) {
+        let path = self.path.as_os_str().as_encoded_bytes();
+        (path, path.len().saturating_sub(self.entry.file_name().len()))
+    }
 }
 
 /// The first entries in an order.

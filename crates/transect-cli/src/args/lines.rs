@@ -35,7 +35,7 @@ pub(crate) struct LineArgs {
     pub(crate) null: bool,
     /// Sort by KEY: sizes and times descending, others ascending
     ///
-    /// KEYs: path, name, size, allocated, mtime, ctime, atime, btime, nlink, inode.
+    /// KEYs: path, name, natural (numbers in paths by value), size, allocated, mtime, ctime, atime, btime, nlink, inode.
     #[arg(long, value_name = "KEY", hide_possible_values = true, value_parser = one_of(SortKey::ALL, SortKey::as_str))]
     pub(crate) sort: Option<SortKey>,
     /// Reverse the order of --sort

@@ -36,6 +36,8 @@ Examples:
     transect list --glob '*~' --exec-batch rm -f
   Compress logs, several at a time:
     transect list --extension log --exec gzip {}
+  Test whether a tree has Rust sources:
+    transect list --extension rs --quiet src
   Find empty directories, and links that lead nowhere:
     transect list --empty --type d && transect list --broken-links
   Count the bytes of all pictures, each hard link once:
@@ -45,7 +47,8 @@ Examples:
   Export a tree for analysis:
     transect list --csv --columns path,size,mtime,owner src > tree.csv
 
-Exit codes: 0 complete; 1 finished, but something could not be read, or a COMMAND failed; \
+Exit codes: 0 complete; 1 finished, but something could not be read, a COMMAND failed, or with --quiet there was no \
+entry; \
 2 wrong usage, or a path could not be read at all, or the COMMAND could not be started; \
 130 interrupted: all COMMANDs are ended.";
 
@@ -77,6 +80,11 @@ pub(crate) struct ListArgs {
     /// Print the number and the sizes of the entries at the end; hard links count once
     #[arg(long, conflicts_with_all = ["json", "csv", "null", "exec", "exec_batch"])]
     pub(crate) total: bool,
+    /// Print nothing, and exit with 0 if there is an entry, otherwise with 1
+    ///
+    /// Ends at the first entry. Reports errors, too.
+    #[arg(short, long, conflicts_with_all = ["total", "exec", "exec_batch", "sort", "limit"], hide_short_help = true)]
+    pub(crate) quiet: bool,
     /// Run COMMAND for each entry: -x gzip {}
     ///
     /// COMMAND extends to `;` or to the end of the line. Several run at a time (-j); what each prints is

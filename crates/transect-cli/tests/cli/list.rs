@@ -482,6 +482,25 @@ fn list_invalid_filters_rejected() {
 }
 
 #[test]
+fn list_quiet_exits_with_answer() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    env.write("tree/part-2.rs", 1);
+    env.write("tree/part-10.rs", 1);
+    for (filter, code) in [("rs", 0), ("c", 1)] {
+        let output = env.transect(["list", "-q", "-e", filter, "tree"]).exits(code).quiet();
+        assert_eq!(output.stdout_text(), "");
+    }
+    let error = env.transect(["list", "--quiet", "tree", "none"]).exits(2).stderr_text();
+    assert!(error.contains("'none'"), "{error}");
+    let _ = env.transect(["snapshot", "-o", "tree.parquet", "tree"]).exits(0);
+    let _ = env.transect(["list", "-q", "-e", "rs", "tree.parquet"]).exits(0).quiet();
+    let _ = env.transect(["list", "-q", "-e", "c", "tree.parquet"]).exits(1).quiet();
+    let natural = env.transect(["list", "-t", "f", "--sort", "natural", "tree"]).exits(0).quiet();
+    assert_eq!(natural.stdout_text(), "tree/part-2.rs\ntree/part-10.rs\n");
+}
+
+#[test]
 fn list_sort_same_for_any_threads() {
     let env = TestEnv::new();
     env.mkdir("tree/z");

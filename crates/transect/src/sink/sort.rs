@@ -13,6 +13,8 @@ transect_sys::words! {
         Path = "path",
         /// The bytes of the name.
         Name = "name",
+        /// The path, with each number in it by its value: `a2` before `a10`.
+        Natural = "natural",
         /// Apparent size, largest first.
         Size = "size",
         /// Allocated size, largest first.
@@ -43,9 +45,20 @@ impl SortKey {
         self.field_and_value().1(of)
     }
 
+    /// Orders two entries whose values of [`SortKey::sort_value`] are equal by the bytes of their paths, whose names
+    /// begin at these offsets.
+    pub fn compare_paths(self, a: (&[u8], usize), b: (&[u8], usize)) -> Ordering {
+        let by_key = match self {
+            Self::Name => a.0[a.1..].cmp(&b.0[b.1..]),
+            Self::Natural => compare_naturally(a.0, b.0),
+            _ => Ordering::Equal,
+        };
+        by_key.then_with(|| a.0.cmp(b.0))
+    }
+
     fn field_and_value(self) -> (FieldMask, fn(&Attributes) -> Option<i128>) {
         match self {
-            Self::Path | Self::Name => (FieldMask::empty(), |_| None),
+            Self::Path | Self::Name | Self::Natural => (FieldMask::empty(), |_| None),
             Self::Size => (FieldMask::SIZE, |of| Some(-i128::from(of.size()?))),
             Self::Allocated => (FieldMask::ALLOCATED, |of| Some(-i128::from(of.allocated()?))),
             Self::Mtime => (FieldMask::MTIME, |of| Some(-i128::from(of.mtime()?))),
@@ -144,15 +157,41 @@ impl SortSpec {
     fn compare(&self, a: &SortEntry, b: &SortEntry) -> Ordering {
         let known = b.sort_value.is_some().cmp(&a.sort_value.is_some());
         known.then_with(|| {
-            let names = || match self.key {
-                SortKey::Name => a.path[a.name..].cmp(&b.path[b.name..]),
-                _ => Ordering::Equal,
-            };
-            let order =
-                a.sort_value.cmp(&b.sort_value).then_with(names).then_with(|| a.path.cmp(&b.path));
+            let paths = || self.key.compare_paths((&a.path, a.name), (&b.path, b.name));
+            let order = a.sort_value.cmp(&b.sort_value).then_with(paths);
             if self.reverse { order.reverse() } else { order }
         })
     }
+}
+
+/// Orders texts by their bytes, but numbers in them, which may be of any length, by value.
+fn compare_naturally(a: &[u8], b: &[u8]) -> Ordering {
+    let (mut a, mut b) = (a, b);
+    while let (Some(first), Some(second)) = (a.first(), b.first()) {
+        let order = match first.is_ascii_digit() && second.is_ascii_digit() {
+            true => {
+                let (one, other) = (take_number(&mut a), take_number(&mut b));
+                one.len().cmp(&other.len()).then_with(|| one.cmp(other))
+            }
+            false => {
+                (a, b) = (&a[1..], &b[1..]);
+                first.cmp(second)
+            }
+        };
+        if order.is_ne() {
+            return order;
+        }
+    }
+    a.len().cmp(&b.len())
+}
+
+/// Removes the digits at the start of a text, and returns them without leading zeros.
+fn take_number<'t>(text: &mut &'t [u8]) -> &'t [u8] {
+    let whole = *text;
+    let end = whole.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(whole.len());
+    *text = &whole[end..];
+    let zeros = whole[..end].iter().take_while(|&&byte| byte == b'0').count();
+    &whole[zeros..end]
 }
 
 #[cfg(test)]
@@ -195,6 +234,34 @@ mod tests {
             sorted(SortKey::Path, false, None, &[1, 1, 1]),
             ["a/00001", "z/00000", "z/00002"]
         );
+    }
+
+    #[test]
+    fn natural_order_compares_numbers_by_value() {
+        let in_order: [&[u8]; 11] = [
+            b"",
+            b"a",
+            b"a/10",
+            b"a1b2",
+            b"a1b10",
+            b"a2",
+            b"a10",
+            b"a010/z",
+            b"a18446744073709551617",
+            b"b007",
+            b"\xff",
+        ];
+        for (at, a) in in_order.iter().enumerate() {
+            for (other, b) in in_order.iter().enumerate() {
+                assert_eq!(
+                    SortKey::Natural.compare_paths((a, 0), (b, 0)),
+                    at.cmp(&other),
+                    "{a:?} {b:?}"
+                );
+            }
+        }
+        // The same numbers, written in two ways, are still two names.
+        assert_eq!(SortKey::Natural.compare_paths((b"a01", 0), (b"a1", 0)), Ordering::Less);
     }
 
     #[test]

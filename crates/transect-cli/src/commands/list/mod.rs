@@ -7,7 +7,7 @@ pub(crate) mod lines;
 mod machine;
 mod value;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use transect::internal::{ListOutput, ListSink, SortKey};
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitStatus, CliError> {
             let output = ListOutput::new(paths, PathWriter::TERMINATOR);
             // Commands may print at any time.
             let line = ProgressLine::start(args.progress, false, &progress);
-            print(args, &source, output, line)
+            print(args, &source, output, line).map(|(end, _)| end)
         });
         let (end, all_succeeded) = walked?;
         return Ok(match end {
@@ -55,11 +55,21 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitStatus, CliError> {
         });
     }
 
+    if args.quiet {
+        let line = ProgressLine::start(args.progress, true, &progress);
+        let first = ListOutput::new(io::sink(), b'\n').limited(1);
+        return Ok(match print(args, &source, first, line)? {
+            (ExitStatus::Complete, 0) => ExitStatus::Partial,
+            // What could not be read does not change the answer.
+            (ExitStatus::Partial, 1..) => ExitStatus::Complete,
+            (end, _) => end,
+        });
+    }
     let output = lines::to_stdout(&args.lines, &lines::columns(&args.lines, source.is_stored()))?;
     // Unsorted lines on a terminal show progress themselves.
     let room = !stream::stdout_is_terminal() || args.lines.sort.is_some();
     let line = ProgressLine::start(args.progress, room, &progress);
-    let end = print(args, &source, output, line)?;
+    let (end, _) = print(args, &source, output, line)?;
     if matches!(end, ExitStatus::RootFailed) {
         args.walk.hint_part_of_names();
     }
@@ -101,13 +111,13 @@ impl Source<'_> {
     }
 }
 
-/// Writes the entries to `output`, in the order and number that the arguments request.
+/// Writes the entries to `output`, in the order and number that the arguments request. Returns their number, too.
 fn print<W: Write + Send>(
     args: &ListArgs,
     source: &Source<'_>,
     mut output: ListOutput<W>,
     line: ProgressLine,
-) -> Result<ExitStatus, CliError> {
+) -> Result<(ExitStatus, u64), CliError> {
     output = lines::ordered(&args.lines, output);
     if args.total {
         output = output.with_totals();
@@ -127,6 +137,7 @@ fn print<W: Write + Send>(
     };
     drop(line);
 
+    let entries = sink.entries;
     let (mut diagnostics, totals) = sink.finish();
     output.finish()?;
     delivered?;
@@ -135,11 +146,11 @@ fn print<W: Write + Send>(
     }
     if let (Some(stored), false) = (&source.stored, interrupted) {
         stored.show_errors(args.errors);
-        return Ok(stored.end());
+        return Ok((stored.end(), entries));
     }
     diagnostics.sort();
     output::show_errors(&diagnostics, args.errors);
-    Ok(ExitStatus::from_diagnostics(&diagnostics, interrupted))
+    Ok((ExitStatus::from_diagnostics(&diagnostics, interrupted), entries))
 }
 
 /// Calls `call`, and restores the limit of open files that it raises.
