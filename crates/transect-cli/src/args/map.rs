@@ -31,6 +31,8 @@ Examples:
     transect map --html map.html src
   Keep the page of a huge tree small:
     transect map --html map.html --max-entries 100000 .
+  Show in the browser what grew since yesterday:
+    transect map --since yesterday ~
   Show what differs between two directories:
     transect map --html changes.html --diff src docs
   Map only video files:
@@ -59,6 +61,11 @@ pub(crate) struct MapArgs {
     /// Two directories without --diff are shown beside each other.
     #[arg(long)]
     pub(crate) diff: bool,
+    /// Show what changed since TIME, compared with the last snapshot that `transect keep` stored before
+    ///
+    /// TIMEs are those of `transect changes`: yesterday, 3d, 2026-01-31.
+    #[arg(long, value_name = "TIME", conflicts_with = "diff", value_parser = super::filter::parse_time)]
+    pub(crate) since: Option<i64>,
     /// Show apparent sizes (file lengths), not disk usage
     #[arg(long)]
     pub(crate) apparent: bool,

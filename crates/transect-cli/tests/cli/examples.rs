@@ -10,10 +10,11 @@ use crate::harness::TestEnv;
 use crate::help::listed;
 
 /// Beginnings of examples that are only parsed, and the reason.
-const PARSED_ONLY: [(&str, &str); 19] = [
+const PARSED_ONLY: [(&str, &str); 20] = [
     ("transect tui", "needs a terminal"),
     ("transect map ~", "serves until Ctrl-C"),
     ("transect map -x", "serves until Ctrl-C"),
+    ("transect map --since", "serves until Ctrl-C"),
     ("transect map --open", "serves until Ctrl-C"),
     ("transect query", "needs DuckDB; query.rs runs them"),
     ("transect serve --", "serves until Ctrl-C"),

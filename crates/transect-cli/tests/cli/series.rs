@@ -73,6 +73,10 @@ fn keep_changes_and_history_follow_a_tree() {
     let numbers = output.stdout_text().lines().last().unwrap().to_owned();
     let numbers: Value = serde_json::from_str(&numbers).unwrap();
     assert_eq!(numbers["before"]["started"], first["snapshot"]["taken"], "{since}");
+    let page = env.transect(["map", "--html", "-", "--since", &since, "tree"]).exits(0).quiet();
+    assert!(page.stdout_text().contains("These entries changed most."));
+    let refused = env.transect(["map", "--since", "2000-01-01", "tree"]).exits(2).stderr_text();
+    assert!(refused.contains("is from before "), "{refused}");
     // There is none to compare with from before these times.
     for since in ["2000-01-01", "last week", "1h"] {
         let refused = env.transect(["changes", "--since", since, "tree"]).exits(2);

@@ -4,14 +4,15 @@ mod journal;
 
 use std::path::{Path, PathBuf};
 
-use transect::FieldMask;
+use transect::{Cancel, FieldMask};
+use transect_snapshot::SinceLevel;
 
 use crate::args::ChangesArgs;
 use crate::commands::diff::{self, ReadingOptions, Side, Sides};
 use crate::commands::snapshot::Since;
 use crate::output::time::{TimeFormatter, age};
 use crate::output::{self, quote};
-use crate::series::{Kept, Search, Series, last_kept};
+use crate::series::{Kept, Search, Series};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
 
@@ -21,43 +22,85 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
     }
     let cancel = cancel_on_signal()?;
     let path = args.path.as_deref().unwrap_or(Path::new("."));
+    let reading = diff::reading_options(&args.comparison);
+    let kept = match kept_before(path, args.since)?.read(reading, args.rescan.rescan, &cancel)? {
+        Ok(kept) => kept,
+        Err(end) => return Ok(end),
+    };
+    if !args.comparison.json {
+        let time = TimeFormatter::for_fields(FieldMask::MTIME).text(kept.taken);
+        let file = quote::for_terminal(kept.file.as_os_str());
+        output::note(&format!("compared with the snapshot of {time}: '{file}'"));
+    }
+    let end = diff::show(&args.comparison, &kept.sides)?;
+    Ok(end.max(kept.end))
+}
+
+/// A kept snapshot of a directory that is to be read again.
+pub(crate) struct KeptBefore {
+    series: Series,
+    kept: Kept,
+    end: ExitStatus,
+}
+
+/// A kept snapshot and the directory now.
+pub(crate) struct KeptSides {
+    pub(crate) file: PathBuf,
+    pub(crate) taken: i64,
+    pub(crate) sides: Sides,
+    /// Partial if a newer snapshot could not be used.
+    pub(crate) end: ExitStatus,
+}
+
+/// Returns the last snapshot of a directory that was taken at this time or before; without a time, the last one.
+///
+/// # Errors
+/// There is none. The message has the reason.
+pub(crate) fn kept_before(path: &Path, since: Option<i64>) -> Result<KeptBefore, CliError> {
     let series = Series::of(path)?;
-    let Search { kept, unusable } = match args.since {
-        None => last_kept(path)?,
+    let Search { kept, unusable } = match since {
+        None => series.last()?,
         Some(since) => series.newest(since)?,
     };
     unusable.iter().for_each(output::error);
-    let Some(Kept { path: file, taken, snapshot }) = kept else {
-        return Err(CliError::Usage(why_none(args, &series, path)?));
-    };
-    let was_one_file_system = snapshot.metadata().scope.is_some_and(|scope| scope.one_file_system);
-    let stays = args.comparison.one_file_system || was_one_file_system;
-    let root: PathBuf = series.root().to_owned();
-    let reading =
-        ReadingOptions { one_file_system: stays, ..diff::reading_options(&args.comparison) };
-    let since = match args.rescan.rescan {
-        Some(level) => Since::last_of(&series, level)?,
-        None => None,
-    };
-    let after = Side::read(root, &reading, since.as_ref(), &cancel)?;
-    if after.end() >= ExitStatus::RootFailed {
-        return Ok(after.end());
+    let end = if unusable.is_empty() { ExitStatus::Complete } else { ExitStatus::Partial };
+    match kept {
+        Some(kept) => Ok(KeptBefore { series, kept, end }),
+        None => Err(CliError::Usage(why_none(since, &series, path)?)),
     }
-    if !args.comparison.json {
-        let time = TimeFormatter::for_fields(FieldMask::MTIME).text(taken);
-        let file = quote::for_terminal(file.as_os_str());
-        output::note(&format!("compared with the snapshot of {time}: '{file}'"));
-    }
-    let before = Side::Stored(Box::new(snapshot));
-    let sides = Sides::new([&file, series.root()], before, after);
-    let end = diff::show(&args.comparison, &sides)?;
-    Ok(if unusable.is_empty() { end } else { end.max(ExitStatus::Partial) })
 }
 
-fn why_none(args: &ChangesArgs, series: &Series, path: &Path) -> Result<String, CliError> {
+impl KeptBefore {
+    /// Reads the directory, as it was read for the snapshot. Returns the end of the program if it cannot be read.
+    pub(crate) fn read(
+        self,
+        reading: ReadingOptions,
+        rescan: Option<SinceLevel>,
+        cancel: &Cancel,
+    ) -> Result<Result<KeptSides, ExitStatus>, CliError> {
+        let Self { series, kept: Kept { path: file, taken, snapshot }, end } = self;
+        let scope = snapshot.metadata().scope;
+        let was_one_file_system = scope.is_some_and(|scope| scope.one_file_system);
+        let one_file_system = reading.one_file_system || was_one_file_system;
+        let reading = ReadingOptions { one_file_system, ..reading };
+        let since = match rescan {
+            Some(level) => Since::last_of(&series, level)?,
+            None => None,
+        };
+        let after = Side::read(series.root().to_owned(), &reading, since.as_ref(), cancel)?;
+        if after.end() >= ExitStatus::RootFailed {
+            return Ok(Err(after.end()));
+        }
+        let before = Side::Stored(Box::new(snapshot));
+        let sides = Sides::new([&file, series.root()], before, after);
+        Ok(Ok(KeptSides { file, taken, sides, end }))
+    }
+}
+
+fn why_none(since: Option<i64>, series: &Series, path: &Path) -> Result<String, CliError> {
     let root = series.root().display();
-    let oldest = args.since.map(|_| series.oldest()).transpose()?.flatten();
-    let (Some(since), Some(Kept { taken, .. })) = (args.since, oldest) else {
+    let oldest = since.map(|_| series.oldest()).transpose()?.flatten();
+    let (Some(since), Some(Kept { taken, .. })) = (since, oldest) else {
         return Ok(series.none_kept(path));
     };
     let times = TimeFormatter::for_fields(FieldMask::MTIME);

@@ -11,23 +11,22 @@ use transect_web::serve::Server;
 
 use super::page;
 use crate::args::MapArgs;
+use crate::commands::changes::kept_before;
 use crate::commands::diff::{ReadingOptions, Side, Sides};
 use transect_program::exit::{CliError, ExitStatus};
 
 /// The columns of a snapshot that the page shows, and those that count files with several names once.
 const COLUMNS: FieldMask = page::SHOWN.union(FieldMask::FILE_ID).union(FieldMask::NLINK);
 
-/// Returns whether two trees are to be compared: with `--diff`, or if one of two paths is a snapshot.
+/// Returns whether two trees are to be compared: with `--diff` or `--since`, or if one of two paths is a snapshot.
 pub(super) fn are_requested(args: &MapArgs) -> bool {
     let paths = &args.walk.paths;
-    args.diff || paths.len() == 2 && paths.iter().any(|path| Snapshot::is_likely(path))
+    args.diff
+        || args.since.is_some()
+        || paths.len() == 2 && paths.iter().any(|path| Snapshot::is_likely(path))
 }
 
 pub(super) fn run(args: &MapArgs, cancel: &Cancel) -> Result<ExitStatus, CliError> {
-    let [before, after] = args.walk.paths.as_slice() else {
-        let why = "--diff needs two PATHs, each a directory or a snapshot";
-        return Err(CliError::Usage(why.to_owned()));
-    };
     if !args.walk.filter.allows_diff() {
         let why = "a map of changes shows whole trees: leave out filters";
         return Err(CliError::Usage(why.to_owned()));
@@ -44,8 +43,8 @@ pub(super) fn run(args: &MapArgs, cancel: &Cancel) -> Result<ExitStatus, CliErro
         errors: args.errors,
         progress: args.progress,
     };
-    let sides = match Sides::read([before, after], &reading, cancel)? {
-        Ok(sides) => sides,
+    let (sides, end) = match read(args, reading, cancel)? {
+        Ok(read) => read,
         Err(end) => return Ok(end),
     };
     let found = sides.compare(&DiffOptions::default())?;
@@ -69,7 +68,30 @@ pub(super) fn run(args: &MapArgs, cancel: &Cancel) -> Result<ExitStatus, CliErro
     } else {
         serve(args, comparison, &settings, cancel)?;
     }
-    Ok(if sides.are_complete() { ExitStatus::Complete } else { ExitStatus::Partial })
+    Ok(if sides.are_complete() { end } else { ExitStatus::Partial })
+}
+
+/// Reads the two trees: two paths, or the kept snapshot of one path and what is there now.
+fn read(
+    args: &MapArgs,
+    reading: ReadingOptions,
+    cancel: &Cancel,
+) -> Result<Result<(Sides, ExitStatus), ExitStatus>, CliError> {
+    match (args.since, args.walk.roots().as_slice()) {
+        (Some(since), [path]) => {
+            let kept = kept_before(path, Some(since))?.read(reading, None, cancel)?;
+            Ok(kept.map(|kept| (kept.sides, kept.end)))
+        }
+        (None, [before, after]) => {
+            let sides = Sides::read([before, after], &reading, cancel)?;
+            Ok(sides.map(|sides| (sides, ExitStatus::Complete)))
+        }
+        (Some(_), _) => Err(CliError::Usage("--since needs one PATH".to_owned())),
+        (None, _) => {
+            let why = "--diff needs two PATHs, each a directory or a snapshot";
+            Err(CliError::Usage(why.to_owned()))
+        }
+    }
 }
 
 fn serve(
