@@ -63,23 +63,29 @@ pub fn service_socket() -> Result<PathBuf, CliError> {
 }
 
 impl UserDir {
-    /// Returns the path of a subdirectory of ours, in the directory that the variable names or in the default one,
-    /// without creating it.
+    /// Returns the path of a subdirectory of ours, without creating it.
+    ///
+    /// # Errors
+    /// Those of [`UserDir::base`].
+    pub fn path(&self, part: &str) -> Result<PathBuf, CliError> {
+        Ok(self.base()?.join("transect").join(part))
+    }
+
+    /// Returns the directory that the variable names, or the default one, which all programs share.
     ///
     /// # Errors
     /// Neither directory is known.
-    pub fn path(&self, part: &str) -> Result<PathBuf, CliError> {
+    pub fn base(&self) -> Result<PathBuf, CliError> {
         let home = || std::env::home_dir().filter(|home| home.is_absolute());
         let named = absolute(self.variable).or_else(|| Some(home()?.join(self.default)));
-        let Some(folder) = named else {
+        named.ok_or_else(|| {
             let Self { what, variable, .. } = self;
             let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
-            return Err(CliError::File(format!(
+            CliError::File(format!(
                 "no {what} directory: neither {variable} nor {home} is an absolute path; \
                  set one of them"
-            )));
-        };
-        Ok(folder.join("transect").join(part))
+            ))
+        })
     }
 }
 

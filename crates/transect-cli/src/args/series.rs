@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ComparisonArgs, ProgressArgs, RescanArgs};
+use super::{ComparisonArgs, ProgressArgs, RescanArgs, one_of};
 
 pub(crate) const KEEP_NOTES: &str = "\
 Snapshots are kept in transect/series in the data directory of the user: $XDG_DATA_HOME, or ~/.local/share. Each PATH has a \
@@ -23,6 +23,8 @@ Examples:
     transect keep -x ~
   Keep another one, and read only what may have changed:
     transect keep -x ~ && transect keep -x --rescan names ~
+  Keep one now, and another every day:
+    transect keep --every day -x ~
   Show what would be stored and removed:
     transect keep --dry-run src
   Keep a snapshot, and see later what changed:
@@ -57,9 +59,41 @@ pub(crate) struct KeepArgs {
     /// Errors of the last snapshot, such as a directory that never could be read, do not make the exit code 1 either.
     #[arg(short, long, conflicts_with_all = ["json", "dry_run", "progress"])]
     pub(crate) quiet: bool,
+    /// Keep another one every hour, day or week, with these options; "never" ends that
+    ///
+    /// Writes a timer of systemd into the directory of the user's units, and starts it. It runs `keep --quiet` while the user
+    /// is logged in (`loginctl enable-linger`: always), and makes up for what it missed; `journalctl --user` shows messages.
+    /// With --dry-run, prints the files instead.
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["json", "quiet"],
+          value_parser = one_of(KeepEvery::ALL, KeepEvery::as_str))]
+    pub(crate) every: Option<KeepEvery>,
     /// Print one JSON object for each PATH, one per line
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+transect_sys::words! {
+    /// How often a timer keeps a snapshot.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum KeepEvery {
+        Hour = "hour",
+        Day = "day",
+        Week = "week",
+        /// Not any more.
+        Never = "never",
+    }
+}
+
+impl KeepEvery {
+    /// Returns the time of the timer, as systemd.time(7) writes it.
+    pub(crate) fn calendar(self) -> &'static str {
+        match self {
+            Self::Hour => "hourly",
+            Self::Day => "daily",
+            Self::Week => "weekly",
+            Self::Never => "",
+        }
+    }
 }
 
 pub(crate) const CHANGES_NOTES: &str = "\

@@ -10,8 +10,12 @@ use crate::harness::TestEnv;
 use crate::help::listed;
 
 /// Beginnings of examples that are only parsed, and the reason.
-const PARSED_ONLY: [(&str, &str); 20] = [
+const PARSED_ONLY: [(&str, &str); 21] = [
     ("transect tui", "needs a terminal"),
+    (
+        "transect keep --every",
+        "starts a timer of the user; series.rs runs it with another systemctl",
+    ),
     ("transect map ~", "serves until Ctrl-C"),
     ("transect map -x", "serves until Ctrl-C"),
     ("transect map --since", "serves until Ctrl-C"),

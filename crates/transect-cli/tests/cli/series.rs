@@ -325,6 +325,46 @@ fn keep_quiet_reports_only_new_errors() {
 }
 
 #[test]
+fn keep_every_writes_timer_and_never_removes_it() {
+    let env = TestEnv::new();
+    env.mkdir("100% $a");
+    env.mkdir("bin");
+    env.script("bin/systemctl", "#!/bin/sh\necho \"$*\" >>log\ntest ! -e refuse\n");
+    let keep = |args: &str| {
+        env.sh(&format!(
+            "PATH=\"$PWD/bin:$PATH\" XDG_CONFIG_HOME=\"$PWD/config\" $TRANSECT keep {args}"
+        ))
+    };
+    let log = || fs::read_to_string(env.path("log")).unwrap();
+    let preview = keep("--every day -x --dry-run '100% $a'").exits(0).quiet().stdout_text();
+    assert!(preview.contains("OnCalendar=daily") && !env.path("config").exists(), "{preview}");
+
+    let done = keep("--every day -x '100% $a'").exits(0).quiet().stdout_text();
+    assert!(done.starts_with("kept 1 entry of ") && done.contains("keeps one every day"), "{done}");
+    let unit =
+        log().lines().last().unwrap().strip_prefix("--user enable --now ").unwrap().to_owned();
+    let timer = env.path("config/systemd/user").join(&unit);
+    assert!(fs::read_to_string(&timer).unwrap().contains("OnCalendar=daily\n"));
+    let service = fs::read_to_string(timer.with_extension("service")).unwrap();
+    let command = service.lines().find(|line| line.starts_with("ExecStart=")).unwrap();
+    assert!(command.contains(" keep --quiet --one-file-system -- \""), "{command}");
+    assert!(command.ends_with("/100%% $$a\""), "{command}");
+
+    fs::write(env.path("refuse"), "").unwrap();
+    let refused = keep("--every week '100% $a'").exits(2).stderr_text();
+    assert!(refused.contains("systemctl --user show-environment failed"), "{refused}");
+    assert!(fs::read_to_string(&timer).unwrap().contains("OnCalendar=daily\n"));
+    let refused = keep("--every never '100% $a'").exits(2).stderr_text();
+    assert!(refused.contains("systemctl --user disable --now") && timer.exists(), "{refused}");
+    fs::remove_file(env.path("refuse")).unwrap();
+    let removed = keep("--every never '100% $a'").exits(0).quiet().stdout_text();
+    assert!(removed.starts_with("removed the timer "), "{removed}");
+    assert!(!timer.exists() && !timer.with_extension("service").exists());
+    let none = keep("--every never '100% $a'").exits(0).quiet().stdout_text();
+    assert!(none.starts_with("no timer to remove: "), "{none}");
+}
+
+#[test]
 fn keep_while_another_process_stores_is_refused() {
     let env = TestEnv::new();
     env.mkdir("tree");

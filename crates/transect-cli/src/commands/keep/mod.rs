@@ -1,5 +1,7 @@
 //! `transect keep`: stores snapshots in series.
 
+mod timer;
+
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -12,7 +14,7 @@ use transect_snapshot::Inherited;
 use transect_sys::file::attributes_at;
 use transect_sys::host::now;
 
-use crate::args::KeepArgs;
+use crate::args::{KeepArgs, KeepEvery};
 use crate::commands::snapshot::{self, Since};
 use crate::output::json::{PathEntry, object};
 use crate::output::units::{bytes, counted};
@@ -21,6 +23,8 @@ use crate::progress::ProgressLine;
 use crate::series::{Series, Thinning};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
+
+use timer::Timer;
 
 struct Outcome {
     file: PathBuf,
@@ -46,9 +50,20 @@ pub(crate) fn run(args: &KeepArgs) -> Result<ExitStatus, CliError> {
     let mut end = ExitStatus::Complete;
     for path in paths {
         let series = Series::of(path)?;
-        let kept = match args.dry_run {
-            true => preview(args, &series),
-            false => keep(args, &series, &cancel),
+        let timer = args.every.map(|every| Timer::of(&series, every, args)).transpose()?;
+        let kept = match (&timer, args.every, args.dry_run) {
+            (Some(timer), _, true) => print(&timer.preview()),
+            (Some(timer), Some(KeepEvery::Never), _) => {
+                timer.start().and_then(|done| print(&output::wrapped(&done)))
+            }
+            (_, _, true) => preview(args, &series),
+            (None, ..) => keep(args, &series, &cancel),
+            (Some(timer), ..) => keep(args, &series, &cancel).and_then(|end| {
+                if end < ExitStatus::RootFailed {
+                    print(&output::wrapped(&timer.start()?))?;
+                }
+                Ok(end)
+            }),
         };
         end = end.max(match kept {
             Ok(end) => end,
@@ -63,6 +78,11 @@ pub(crate) fn run(args: &KeepArgs) -> Result<ExitStatus, CliError> {
         }
     }
     Ok(end)
+}
+
+fn print(text: &str) -> Result<ExitStatus, CliError> {
+    stream::stdout().write_all(text.as_bytes())?;
+    Ok(ExitStatus::Complete)
 }
 
 fn preview(args: &KeepArgs, series: &Series) -> Result<ExitStatus, CliError> {
@@ -153,10 +173,7 @@ impl KnownErrors {
         let known: HashSet<_> = last.kept_errors.iter().map(key).collect();
         let mut new = Diagnostics::new(usize::MAX);
         for error in found.kept_errors.iter().filter(|error| !known.contains(&key(error))) {
-            let path = error.path().to_owned();
-            let reason =
-                std::io::Error::new(error.io_error().kind(), transect::reason(error.io_error()));
-            new.add(ScanError::new(error.operation(), path, error.depth(), reason));
+            new.add(error.clone());
         }
         // Of very many errors, only the number is known.
         let without_path = |of: &Diagnostics| of.errors - of.kept_errors.len() as u64;
