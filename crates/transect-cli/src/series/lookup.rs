@@ -7,11 +7,10 @@ use transect_sys::file::attributes_at;
 use transect_sys::host::host_name;
 use transect_sys::name_from_bytes;
 
-use super::{FOLDER, Listing, Search, Series, Unusable, entries, name};
+use super::{Listing, Search, Series, Unusable, entries, name, series_directory};
 use crate::root_path::resolved;
 use crate::snapshot_file;
 use transect_program::exit::CliError;
-use transect_program::user_dirs;
 
 /// Why a directory with files is not a series.
 const NO_SNAPSHOT: &str = "no snapshot in it is of the directory that it is named after";
@@ -19,7 +18,7 @@ const NO_SNAPSHOT: &str = "no snapshot in it is of the directory that it is name
 /// Returns the newest snapshot of a directory that was kept on this machine, or else of the nearest directory above it,
 /// and the newer files that could not be used.
 pub(crate) fn nearest(directory: &Path) -> Result<Search, CliError> {
-    let folder = user_dirs::DATA.path(FOLDER)?;
+    let folder = series_directory()?;
     let host = host_name().unwrap_or_default();
     let mut nearest = Search::default();
     for root in resolved(directory).ancestors() {
@@ -40,7 +39,7 @@ pub(crate) fn nearest(directory: &Path) -> Result<Search, CliError> {
 /// Returns the series of this machine, sorted by their roots, except those whose roots lie in the root of another one.
 pub(crate) fn outermost() -> Result<Vec<Series>, CliError> {
     let host = host_name().unwrap_or_default();
-    outermost_in(&user_dirs::DATA.path(FOLDER)?, &host)
+    outermost_in(&series_directory()?, &host)
 }
 
 /// Like [`outermost`], in a directory of series.
@@ -60,7 +59,7 @@ impl Series {
     /// Returns all series, or all of one machine, by machine and root, and what else lies in their directories.
     /// Series without snapshots are left out.
     pub(crate) fn find_all(host: Option<&str>) -> Result<(Vec<Self>, Vec<Unusable>), CliError> {
-        Self::find_all_below(&user_dirs::DATA.path(FOLDER)?, host)
+        Self::find_all_below(&series_directory()?, host)
     }
 
     /// As [`Series::find_all`], in a directory of series.

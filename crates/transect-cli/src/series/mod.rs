@@ -84,6 +84,11 @@ pub(crate) struct Search {
     pub(crate) unusable: Vec<Unusable>,
 }
 
+/// Returns the directory of all series.
+pub(crate) fn series_directory() -> Result<PathBuf, CliError> {
+    user_dirs::DATA.path(FOLDER)
+}
+
 /// Returns the last snapshot of a root that was kept on this machine ([`Series::last`]).
 pub(crate) fn last_kept(root: &Path) -> Result<Search, CliError> {
     Series::of(root)?.last()
@@ -93,13 +98,13 @@ impl Series {
     /// Returns the series of a root on this machine.
     pub(crate) fn of(root: &Path) -> Result<Self, CliError> {
         let host = host_name().unwrap_or_default();
-        Ok(Self::below(&user_dirs::DATA.path(FOLDER)?, &host, &resolved(root)))
+        Ok(Self::below(&series_directory()?, &host, &resolved(root)))
     }
 
     /// Returns the series of a root on another machine. Links in the path are not resolved.
     pub(crate) fn of_host(host: &str, root: &Path) -> Result<Self, CliError> {
         let root: PathBuf = absolute(root).components().collect();
-        Ok(Self::below(&user_dirs::DATA.path(FOLDER)?, host, &root))
+        Ok(Self::below(&series_directory()?, host, &root))
     }
 
     /// Returns the series of a root on a machine, in a directory of series.

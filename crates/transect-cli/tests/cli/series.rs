@@ -302,6 +302,18 @@ fn keep_of_a_partial_tree_is_marked() {
 
 /// A directory that was never readable must not make each run of a timer fail.
 #[test]
+fn changes_report_growth_by_kept_snapshots() {
+    let env = TestEnv::new();
+    env.mkdir("tree/inner");
+    let run = |args: &str| env.sh(&format!("XDG_DATA_HOME=\"$PWD/tree/data\" $TRANSECT {args}"));
+    let _ = run("keep tree").exits(0);
+    let told = run("changes tree").exits(0).stderr_text();
+    assert!(told.contains(" of it are snapshots of `transect keep` in '"), "{told}");
+    let told = run("changes tree/inner");
+    assert!(!told.stderr_text().contains("of it are snapshots"), "{}", told.text());
+}
+
+#[test]
 fn keep_quiet_reports_only_new_errors() {
     let test = "keep_quiet_reports_only_new_errors";
     let env = TestEnv::new();

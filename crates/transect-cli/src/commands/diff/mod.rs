@@ -4,13 +4,16 @@ mod json;
 mod sides;
 mod text;
 
+use std::path::Path;
+
 use transect::FieldMask;
-use transect_snapshot::{DiffOptions, Metadata};
+use transect_snapshot::{Change, Diff, DiffOptions, Metadata};
 
 use crate::args::{ComparisonArgs, DiffArgs};
-use crate::output;
 use crate::output::time::TimeFormatter;
-use crate::output::units::counted;
+use crate::output::units::{counted, signed_bytes};
+use crate::output::{self, quote};
+use crate::series;
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
 
@@ -56,10 +59,25 @@ pub(crate) fn show(args: &ComparisonArgs, sides: &Sides) -> Result<ExitStatus, C
             _ => None,
         };
         text::write(args, &found, root)?;
+        note_kept_snapshots(&found);
     }
     let differs = args.exit_code && !found.is_empty();
     let is_complete = sides.are_complete() && !differs;
     Ok(if is_complete { ExitStatus::Complete } else { ExitStatus::Partial })
+}
+
+/// Reports how much of the growth are snapshots that `keep` stores: it reads a home directory before it adds to it.
+fn note_kept_snapshots(found: &Diff) {
+    let Ok(series) = series::series_directory() else { return };
+    let is_kept = |change: &&Change| {
+        let path = transect_sys::name_from_bytes(change.path.clone());
+        !change.is_consequence() && Path::new(&path).starts_with(&series)
+    };
+    let growth: i128 = found.changes.iter().filter(is_kept).map(Change::growth).sum();
+    if growth != 0 {
+        let (growth, series) = (signed_bytes(growth), quote::for_terminal(series.as_os_str()));
+        output::note(&format!("{growth} of it are snapshots of `transect keep` in '{series}'"));
+    }
 }
 
 /// Reports that changes of files may be missing, because a tree was not queried completely.
