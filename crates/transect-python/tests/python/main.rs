@@ -112,6 +112,20 @@ fn locked(top: &Path) -> BTreeSet<String> {
 }
 
 #[test]
+fn build_without_rust_fails_at_once() {
+    let test = "build_without_rust_fails_at_once";
+    let Some(python) = python_with_packages(test, Path::new(env!("CARGO_TARGET_TMPDIR"))) else {
+        return;
+    };
+    let mut build = Command::new(python.join("python3"));
+    build.args(["-B", "-c", "import build_backend; build_backend.get_requires_for_build_wheel()"]);
+    let build =
+        build.current_dir(repository().join("python")).env("PATH", &python).output().unwrap();
+    let told = String::from_utf8_lossy(&build.stderr);
+    assert!(!build.status.success() && told.contains("needs cargo"), "{told}");
+}
+
+#[test]
 fn source_distribution_has_all_sources() {
     let test = "source_distribution_has_all_sources";
     let Some(python) = python_with_packages(test, Path::new(env!("CARGO_TARGET_TMPDIR"))) else {
