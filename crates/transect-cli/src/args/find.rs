@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{AttributeArgs, LineArgs};
+use super::{AttributeArgs, LineArgs, ProgressArgs};
 
 pub(crate) const FIND_NOTES: &str = "\
-Reads no directories: the answers are as old as the snapshot, and a message says how old that is. Without --in, it is the last \
-one that transect keep stored of the current directory, or else of the nearest directory above it. If there is none, \
-all directories that were kept on this machine are searched, except those that lie in another one of them.
+Searches snapshots that transect keep stored: the answers are as old as the snapshot, and a message says how old that is. \
+Without --in, it is the last one of the current directory, or else of the nearest directory above it; or else those of \
+directories below it. If there is none, the current directory is read for this search.
 
 A PATTERN is matched against names, and several must all match. With a / it is matched against paths: src/ma finds src/main.rs and \
 src/make, but not what is in them; --glob 'src/*.rs' finds them at any depth. With -i, letters outside ASCII \
@@ -37,7 +37,7 @@ Examples:
     transect find --in src -0 .rs | xargs -0 wc -l
 
 Exit codes: 0 something was found, and with --verify something that still exists; 1 nothing was found, or a \
-kept file could not be used; 2 wrong usage, or there is no snapshot; 130 interrupted.";
+kept file could not be used; 2 wrong usage, or the directory of --in was not kept; 130 interrupted.";
 
 #[derive(Debug, Args)]
 pub(crate) struct FindArgs {
@@ -68,6 +68,8 @@ pub(crate) struct FindArgs {
     /// Print only the number of entries
     #[arg(long, conflicts_with_all = ["verify", "columns", "long", "bytes", "csv", "null", "sort", "limit"])]
     pub(crate) count: bool,
+    #[command(flatten)]
+    pub(crate) progress: ProgressArgs,
     #[command(flatten)]
     pub(crate) lines: LineArgs,
 }

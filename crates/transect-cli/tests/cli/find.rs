@@ -200,6 +200,22 @@ fn find_searches_the_nearest_series_or_all() {
 }
 
 #[test]
+fn find_reads_directory_that_was_not_kept() {
+    let env = kept_tree();
+    env.mkdir("other/inner");
+    env.write("other/inner/main.txt", 1);
+    let find = |args: &str| env.sh(&format!("cd other && \"$TRANSECT\" find {args}"));
+    let found = find("main").exits(0);
+    assert!(found.stdout_text().ends_with("/other/inner/main.txt\n"), "{}", found.text());
+    assert_eq!(found.stdout_text().lines().count(), 1, "not of the tree that was kept");
+    assert!(found.stderr_text().contains("other' was read for this search"), "{}", found.text());
+    assert_eq!(find("--count .").exits(0).stdout_text(), "1\n");
+    let object = find("--json main").exits(0).quiet().stdout_text();
+    assert!(object.contains("\"snapshots\":[{\"path\":\""), "{object}");
+    let _ = find("nothing").exits(1);
+}
+
+#[test]
 fn find_errors_say_what_to_do() {
     let env = TestEnv::new();
     env.mkdir("tree");
@@ -208,7 +224,6 @@ fn find_errors_say_what_to_do() {
         let text = output.stderr_text();
         assert!(text.contains(expected) && output.stdout.is_empty(), "{}", output.text());
     };
-    failing(&["x"], "no snapshot was kept; keep one: transect keep PATH");
     failing(&["--in", "tree", "x"], "was kept; keep one: transect keep tree");
     failing(&["--in", "nowhere", "x"], "was kept, and 'nowhere' does not exist");
     env.write("file", 5);

@@ -24,7 +24,7 @@ use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
 
 use disk::{DiskCounts, DiskState};
-use sources::Source;
+use sources::{Source, Sources};
 
 #[derive(Default)]
 struct Found {
@@ -36,8 +36,11 @@ pub(crate) fn run(args: &FindArgs) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;
     let columns = columns(args);
     let search = search(args, &columns)?;
-    let (sources, unusable) = sources::of(&args.within)?;
-    unusable.iter().for_each(output::error);
+    let Sources { all: sources, unusable, end } =
+        sources::of(&args.within, args.progress, &cancel)?;
+    if end >= ExitStatus::RootFailed {
+        return Ok(end);
+    }
     for source in &sources {
         check_fields(&source.path, &source.snapshot, search.needed_fields())?;
         if !args.lines.json {
@@ -57,17 +60,14 @@ pub(crate) fn run(args: &FindArgs) -> Result<ExitStatus, CliError> {
             found: found.entries,
             disk: args.verify.then_some(found.disk),
             snapshots: sources.iter().map(snapshot).collect::<Vec<_>>(),
-            unusable: unusable.len(),
+            unusable: unusable,
         };
         output::write_json(&mut stream::stdout(), &summary)?;
     } else if args.count {
         writeln!(stream::stdout(), "{}", found.entries)?;
     }
     let there = found.entries - found.disk.vanished;
-    Ok(match there > 0 && unusable.is_empty() {
-        true => ExitStatus::Complete,
-        false => ExitStatus::Partial,
-    })
+    Ok(if there > 0 { end } else { ExitStatus::Partial })
 }
 
 fn columns(args: &FindArgs) -> Vec<Column> {

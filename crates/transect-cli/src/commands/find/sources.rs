@@ -1,24 +1,45 @@
 //! The snapshots that `find` searches.
 
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use transect::FieldMask;
-use transect_snapshot::Snapshot;
+use transect::table::Table;
+use transect::{Cancel, FieldMask, Progress, ScanOptions};
+use transect_snapshot::{Metadata, Snapshot};
+use transect_sys::host::now;
+use transect_sys::private_dir::PrivateTempDir;
 
+use crate::args::ProgressArgs;
 use crate::commands::snapshot;
+use crate::output;
 use crate::output::time::{TimeFormatter, age};
 use crate::output::units::counted;
-use crate::series::{self, Kept, Search, Series, Unusable, last_kept};
-use transect_program::exit::CliError;
+use crate::progress::ProgressLine;
+use crate::root_path::resolved;
+use crate::series::{self, Kept, Search, Series, last_kept};
+use transect_program::exit::{CliError, ExitStatus};
+
+/// The snapshots to be searched.
+pub(super) struct Sources {
+    pub(super) all: Vec<Source>,
+    /// The number of newer files of their series that could not be used.
+    pub(super) unusable: usize,
+    /// Partial if a file or a directory could not be used.
+    pub(super) end: ExitStatus,
+}
 
 pub(super) struct Source {
     pub(super) path: PathBuf,
     pub(super) snapshot: Snapshot,
+    /// Where the snapshot is, if it was made for this search. Removed after it is closed.
+    made: Option<PrivateTempDir>,
 }
 
 impl From<Kept> for Source {
     fn from(Kept { path, snapshot, .. }: Kept) -> Self {
-        Self { path, snapshot }
+        Self { path, snapshot, made: None }
     }
 }
 
@@ -26,6 +47,11 @@ impl Source {
     pub(super) fn text(&self) -> String {
         let metadata = self.snapshot.metadata();
         let roots = metadata.roots.join("', '");
+        if self.made.is_some() {
+            return format!(
+                "'{roots}' was read for this search, as no snapshot of it was kept (transect keep)"
+            );
+        }
         let mut text = format!("from the snapshot of '{roots}'");
         if let Some(started) = metadata.started {
             let time = TimeFormatter::for_fields(FieldMask::MTIME).text(started);
@@ -39,53 +65,110 @@ impl Source {
     }
 }
 
-/// Returns the snapshots to be searched, and files of their series that could not be used.
-pub(super) fn of(within: &[PathBuf]) -> Result<(Vec<Source>, Vec<Unusable>), CliError> {
+/// Returns the snapshots of these files and directories, or without any, those that tell what is in the current
+/// directory.
+pub(super) fn of(
+    within: &[PathBuf],
+    progress: ProgressArgs,
+    cancel: &Cancel,
+) -> Result<Sources, CliError> {
     if within.is_empty() {
-        return of_current_directory();
+        return of_current_directory(progress, cancel);
     }
-    let (mut sources, mut all_unusable) = (Vec::new(), Vec::new());
+    let mut sources = Sources::default();
     for path in within {
         if let Some(snapshot) = snapshot::open(path)? {
-            sources.push(Source { path: path.clone(), snapshot });
-            continue;
-        }
-        let Search { kept, unusable } = last_kept(path)?;
-        all_unusable.extend(unusable);
-        match kept {
-            Some(kept) => sources.push(kept.into()),
-            None if path.is_file() => {
-                let path = path.display();
-                return Err(CliError::Usage(format!(
-                    "'{path}' is neither a snapshot nor a directory"
-                )));
-            }
-            None => {
-                all_unusable.iter().for_each(crate::output::error);
-                return Err(CliError::Usage(Series::of(path)?.none_kept(path)));
-            }
+            sources.all.push(Source { path: path.clone(), snapshot, made: None });
+        } else if !sources.add(last_kept(path)?) {
+            return Err(CliError::Usage(match path.is_file() {
+                true => format!("'{}' is neither a snapshot nor a directory", path.display()),
+                false => Series::of(path)?.none_kept(path),
+            }));
         }
     }
-    Ok((sources, all_unusable))
+    Ok(sources)
 }
 
-/// Returns the last snapshot of the current directory or of the nearest one above it, or else those of all
-/// directories.
-fn of_current_directory() -> Result<(Vec<Source>, Vec<Unusable>), CliError> {
-    let Search { kept, mut unusable } = series::nearest(Path::new("."))?;
-    if let Some(kept) = kept {
-        return Ok((vec![kept.into()], unusable));
+/// Returns the last snapshot of the current directory or of the nearest one above it; or else those of directories
+/// below it; or else one that is made now.
+fn of_current_directory(progress: ProgressArgs, cancel: &Cancel) -> Result<Sources, CliError> {
+    let mut sources = Sources::default();
+    let here = resolved(Path::new("."));
+    if sources.add(series::nearest(&here)?) {
+        return Ok(sources);
     }
-    let mut sources = Vec::new();
-    for series in series::outermost()? {
-        let Search { kept, unusable: more } = series.last()?;
-        unusable.extend(more);
-        sources.extend(kept.map(Source::from));
+    for series in series::outermost()?.iter().filter(|series| series.root().starts_with(&here)) {
+        sources.add(series.last()?);
     }
-    if sources.is_empty() {
-        unusable.iter().for_each(crate::output::error);
-        let why = "no snapshot was kept; keep one: transect keep PATH";
-        return Err(CliError::Usage(why.to_owned()));
+    if sources.all.is_empty() {
+        let (source, end) = read(here, progress, cancel)?;
+        sources.all.extend(source);
+        sources.end = sources.end.max(end);
     }
-    Ok((sources, unusable))
+    Ok(sources)
+}
+
+/// Reads a directory; without a source if the user interrupts, or it cannot be read at all.
+fn read(
+    root: PathBuf,
+    progress_args: ProgressArgs,
+    cancel: &Cancel,
+) -> Result<(Option<Source>, ExitStatus), CliError> {
+    let progress = Arc::new(Progress::new());
+    let line = ProgressLine::start(progress_args, true, &progress);
+    transect_sys::host::raise_handle_limit();
+    let (options, started) = (ScanOptions::new([&root]), now());
+    let (table, outcome) =
+        snapshot::walk(options, snapshot::KEPT_FIELDS, false, None, cancel, &progress)?;
+    drop(line);
+    output::show_errors(table.diagnostics(), false);
+    let end = ExitStatus::from_diagnostics(table.diagnostics(), outcome.interrupted);
+    if end >= ExitStatus::RootFailed {
+        return Ok((None, end));
+    }
+    let scope = snapshot::scope_of_all(false);
+    let metadata = snapshot::metadata(&table, &outcome, Some(started), scope);
+    let stored = store(&table, &metadata, cancel);
+    if cancel.is_cancelled() {
+        return Ok((None, ExitStatus::Interrupted));
+    }
+    let (made, path) = stored.map_err(|error| {
+        let (root, reason) = (root.display(), transect::reason(&error));
+        CliError::File(format!("cannot store the names in '{root}' for the search: {reason}"))
+    })?;
+    let snapshot = Snapshot::open(&path).map_err(|error| snapshot::cannot_read(&path, &error))?;
+    Ok((Some(Source { path: root, snapshot, made: Some(made) }), end))
+}
+
+/// Stores a snapshot in a temporary directory, and returns both.
+fn store(
+    table: &Table,
+    metadata: &Metadata,
+    cancel: &Cancel,
+) -> io::Result<(PrivateTempDir, PathBuf)> {
+    let directory = PrivateTempDir::new("find")?;
+    let path = directory.path().join("now.parquet");
+    transect_snapshot::write(table, metadata, cancel, &mut File::create_new(&path)?)?;
+    Ok((directory, path))
+}
+
+impl Default for Sources {
+    fn default() -> Self {
+        Self { all: Vec::new(), unusable: 0, end: ExitStatus::Complete }
+    }
+}
+
+impl Sources {
+    /// Adds the snapshot that a search found, and reports files that it could not use. Returns whether it found one.
+    fn add(&mut self, search: Search) -> bool {
+        let Search { kept, unusable } = search;
+        unusable.iter().for_each(output::error);
+        self.unusable += unusable.len();
+        if !unusable.is_empty() {
+            self.end = ExitStatus::Partial;
+        }
+        let is_found = kept.is_some();
+        self.all.extend(kept.map(Source::from));
+        is_found
+    }
 }
