@@ -32,6 +32,7 @@ Exit codes: 0 all paths were answered; 1 some could not be queried (denied, or a
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("asked").required(true).multiple(true).args(["paths", "from"]))]
+#[command(group = ArgGroup::new("of_service").multiple(true).args(["service", "socket"]))]
 pub(crate) struct AttributesArgs {
     /// Show the attributes of PATH
     #[arg(value_name = "PATH")]
@@ -50,16 +51,18 @@ pub(crate) struct AttributesArgs {
           hide_possible_values = true)]
     pub(crate) columns: Vec<Column>,
     /// Use at most N threads [default: one per CPU]
-    #[arg(short = 'j', long, value_name = "N", conflicts_with = "service",
+    #[arg(short = 'j', long, value_name = "N", conflicts_with = "of_service",
           help_heading = TUNING, hide_short_help = true,
           value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Query the service of `transect serve --cache`, at its default socket or at SOCKET (on Windows, a
-    /// pipe)
-    #[arg(long, value_name = "SOCKET", num_args = 0..=1, require_equals = true)]
-    pub(crate) service: Option<Option<PathBuf>>,
+    /// Query the service of `transect serve --cache`
+    #[arg(long)]
+    pub(crate) service: bool,
+    /// Query the service at SOCKET, on Windows a pipe
+    #[arg(long, value_name = "SOCKET")]
+    pub(crate) socket: Option<PathBuf>,
     /// Make the service process all earlier changes first, if it watches for changes
-    #[arg(long, requires = "service")]
+    #[arg(long, requires = "of_service")]
     pub(crate) settle: bool,
     /// Print one JSON object per line for each path, in the order given
     #[arg(long)]

@@ -223,7 +223,7 @@ fn attributes_invalid_arguments_reported() {
         (&["attributes", "--from", "nowhere"], "cannot read 'nowhere': No such file"),
         (&["attributes", "--from", "."], "cannot read '.': Is a directory"),
         (&["attributes", "--from", "list"], "'list' is not a list of paths"),
-        (&["attributes", "--service=nowhere", "x"], "no service answers at 'nowhere'"),
+        (&["attributes", "--socket=nowhere", "x"], "no service answers at 'nowhere'"),
         (&["attributes", "--service", "-j2", "x"], "cannot be used with"),
     ] {
         let output = env.transect(args).exits(2);

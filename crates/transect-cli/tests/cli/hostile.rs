@@ -133,7 +133,7 @@ const CASES: &[(&str, &str)] = &[
         "attributes",
         r#"$T attributes "$N" "missing$N"; $T attributes --json "$N" "$U" "missing$N"; $T attributes -0 "$N"
         printf "%s\n" "$N" >asked; $T attributes --from asked; $T attributes --from "missing$N"
-        $T attributes --service="$N/$N" x; $T attributes --columns "$U" x"#,
+        $T attributes --socket="$N/$N" x; $T attributes --columns "$U" x"#,
     ),
     (
         "serve",

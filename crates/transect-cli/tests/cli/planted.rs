@@ -148,7 +148,7 @@ const CASES: &[(&str, &str)] = &[
     ("$T transform trim file -o planted", "d"),
     ("$T man -o planted", "d"),
     // The service.
-    ("$T attributes --service=planted file", "all"),
+    ("$T attributes --socket=planted file", "all"),
     ("$T serve --cache --idle 1s --socket planted", "s"),
     ("mv planted planted.lock; $T serve --cache --idle 1s --socket planted", ""),
     // The lab.

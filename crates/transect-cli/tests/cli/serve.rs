@@ -173,7 +173,7 @@ fn service_other_user_rejected() {
     let socket = env.path("socket");
     let socket_text = socket.to_str().unwrap();
     let service = Service::start(&env, &["-v", "--socket", socket_text]);
-    let ask = ["attributes", &format!("--service={socket_text}"), "/"];
+    let ask = ["attributes", &format!("--socket={socket_text}"), "/"];
     if !env.is_root() {
         crate::harness::skip::<()>(test, "only root can change its user");
         service.end(Signal::TERM);
@@ -213,11 +213,11 @@ fn service_options_apply() {
     let args = ["--level", "frozen", "--root", "in", "--memory", "1M", "--socket", "socket"];
     let service = Service::start(&env, &args);
     assert_eq!(service.first, "transect: listening at 'socket', frozen\n");
-    let ask = ["attributes", "--service=socket", "--json", "--columns=size", "in/file", "."];
+    let ask = ["attributes", "--socket=socket", "--json", "--columns=size", "in/file", "."];
     let told = lines(&env.transect(ask).exits(1).quiet());
     assert_eq!(told[0]["size"], 5);
     assert_eq!(told[1]["error"]["kind"], "outside_roots");
-    let atime = env.transect(["attributes", "--service=socket", "--columns=atime", "in"]).exits(2);
+    let atime = env.transect(["attributes", "--socket=socket", "--columns=atime", "in"]).exits(2);
     assert!(atime.stderr_text().contains("column atime is not available here"), "{}", atime.text());
     service.end(Signal::TERM);
 }
@@ -340,7 +340,7 @@ fn service_stats_documented_and_shown() {
     env.mkdir("in");
     env.write("in/file", 1);
     let service = Service::start(&env, &["--root", "in", "--socket", "socket"]);
-    let ask = ["attributes", "--service=socket", "in/file", "in/missing", "in/file"];
+    let ask = ["attributes", "--socket=socket", "in/file", "in/missing", "in/file"];
     let _ = env.transect(ask).exits(0).quiet();
     let stats = ["service", "stats", "--socket", "socket"];
     let json = env.transect(stats.iter().chain(&["--json"])).exits(0).quiet().json();

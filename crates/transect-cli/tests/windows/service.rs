@@ -42,7 +42,7 @@ impl Service {
 
     /// Queries the service. The last of `args` are paths.
     fn attributes(&self, env: &TestEnv, args: &[&str]) -> Output {
-        let service = format!("--service={}", self.pipe);
+        let service = format!("--socket={}", self.pipe);
         env.transect(["attributes", "--json", &service].iter().chain(args))
     }
 
@@ -234,7 +234,7 @@ fn service_other_than_pipe_rejected() {
     for (args, name) in [
         (&["serve", "--cache", "--socket", "cache.sock"][..], "cache.sock"),
         (&["service", "freeze", "--socket", r"tree\plain"], r"tree\plain"),
-        (&["attributes", r"--service=\\host\pipe\x", "tree"], r"\\host\pipe\x"),
+        (&["attributes", r"--socket=\\host\pipe\x", "tree"], r"\\host\pipe\x"),
     ] {
         let refused = env.transect(args).exits(2).stderr;
         assert_eq!(refused, format!("transect: '{name}' {reason}\n"));

@@ -26,11 +26,11 @@ pub(super) enum Source {
 
 impl Source {
     pub(super) fn new(args: &AttributesArgs) -> Result<Self, CliError> {
-        let Some(socket) = &args.service else {
+        if !args.service && args.socket.is_none() {
             let threads = args.threads.map_or_else(cores, usize::from);
             return Ok(Self::System { threads });
-        };
-        let mut client = connect(socket.as_deref())?;
+        }
+        let mut client = connect(args.socket.as_deref())?;
         if args.settle && !client.settle()? {
             output::hint("the service missed some changes, and queries the system again");
         }
