@@ -223,8 +223,8 @@ typedef struct transect_options transect_options;
 TRANSECT_API transect_options *transect_options_new(void);
 TRANSECT_API void transect_options_free(transect_options *options);
 
-/* The attributes to query, a sum of TRANSECT_FIELD_...; by default none in walks, and size, allocated and mtime in
- * tables. */
+/* The attributes to query, a sum of TRANSECT_FIELD_...; by default size, allocated and mtime. With 0, a walk has names and
+ * types, and takes no system call for each entry. */
 TRANSECT_API transect_status transect_options_set_fields(transect_options *options, uint32_t fields,
                                                        transect_error *error);
 /* The largest number of threads; 0 (default): one per core, more while devices are slow. With 1, callbacks run on

@@ -22,9 +22,9 @@ pub struct WalkOptions {
 }
 
 impl WalkOptions {
-    /// Returns the requested fields, or else `default`.
-    pub(crate) fn fields_or(&self, default: FieldMask) -> FieldMask {
-        self.fields.unwrap_or(default)
+    /// Returns the requested fields, or else those that are queried by default.
+    pub(crate) fn fields(&self) -> FieldMask {
+        self.fields.unwrap_or(FieldMask::SIZE | FieldMask::ALLOCATED | FieldMask::MTIME)
     }
 
     /// Returns whether a callback may run on several threads at once.

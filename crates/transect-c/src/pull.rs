@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use transect::{Cancel, Diagnostics, DirEntry, Error, FieldMask, ScanError, Walk};
+use transect::{Cancel, Diagnostics, DirEntry, Error, ScanError, Walk};
 
 use crate::boundary::{Out, Text, functions, guard, objects, required};
 use crate::failure::{CallError, Failure};
@@ -67,7 +67,7 @@ pub extern "C" fn transect_walk_open(
         let (root, out) = (path.path("path")?, required(walker, "walker")?);
         let default = WalkOptions::default();
         let options = options.unwrap_or(&default);
-        let options = options.with_root(&root).want(options.fields_or(FieldMask::empty()));
+        let options = options.with_root(&root).want(options.fields());
         out.write(Box::new(Walker {
             cancel: options.cancel.clone(),
             walk: options.plan()?.into_iter(),

@@ -3,7 +3,6 @@
 use std::ffi::c_void;
 use std::path::PathBuf;
 
-use transect::FieldMask;
 use transect::table::{Row, Table};
 
 use crate::attributes::CAttributes;
@@ -45,7 +44,7 @@ pub extern "C" fn transect_table_read(
         let (root, out) = (path.path("path")?, required(table, "table")?);
         let default = WalkOptions::default();
         let options = options.unwrap_or(&default);
-        let columns = options.fields_or(FieldMask::MTIME);
+        let columns = options.fields();
         let table = Table::read_with(options.with_root(&root), columns)?;
         options.require_not_cancelled()?;
         out.write(Box::new(table));

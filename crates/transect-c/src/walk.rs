@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use transect::internal::Skips;
 use transect::{
-    Attributes, Diagnostics, Dir, Entering, EntryRef, Error, FieldMask, Flow, Omission, ScanError,
-    Sink, Visit, VisitEntry, Want,
+    Attributes, Diagnostics, Dir, Entering, EntryRef, Error, Flow, Omission, ScanError, Sink,
+    Visit, VisitEntry, Want,
 };
 
 use crate::attributes::CAttributes;
@@ -122,7 +122,7 @@ pub extern "C" fn transect_walk(
         let options = options.unwrap_or(&default);
         let on_entry = required(on_entry, "on_entry")?;
         let caller = Caller::new(on_entry, context, options.is_concurrent());
-        let want = Want::from(options.fields_or(FieldMask::empty()));
+        let want = Want::from(options.fields());
         let outcome = options.with_root(&root).plan()?.run(|| CallbackSink::new(&caller, want))?;
         let (entries, mut diagnostics) = (outcome.sink.entries, outcome.sink.diagnostics);
         counted = WalkCounts::new(entries, &diagnostics);

@@ -213,6 +213,7 @@ static void check_walkers(void) {
     transect_walk_free(walker);
     OK(transect_walk_open(below_root("../large"), NULL, &walker, &error));
     for (seen.entries = 0; transect_walk_next(walker, &entry, &error) == TRANSECT_OK; seen.entries++) {
+        EXPECT(entry.attributes.known & TRANSECT_FIELD_ALLOCATED);
     }
     EXPECT(seen.entries == 1 + 50 + 1500 + 1500);
     transect_walk_free(walker);
