@@ -30,15 +30,15 @@ impl Lines {
         Ok(lines)
     }
 
-    /// Compares them with those of the first program.
+    /// Compares them with those of the base.
     ///
     /// # Errors
     /// They differ. The message follows "found something else".
-    pub fn check(self, first: Self) -> Result<(), String> {
-        match self == first {
+    pub fn check(self, base: Self) -> Result<(), String> {
+        match self == base {
             true => Ok(()),
-            false if self.number == first.number => Err(format!("{self}, but other ones")),
-            false => Err(format!("{self} instead of {}", first.number)),
+            false if self.number == base.number => Err(format!("{self}, but other ones")),
+            false => Err(format!("{self} instead of {}", base.number)),
         }
     }
 }
@@ -59,9 +59,9 @@ mod tests {
 
     #[test]
     fn lines_compared_in_any_order() {
-        let first = lines(b"a\nb b\n\nc\n");
+        let base = lines(b"a\nb b\n\nc\n");
         for same in [&b"c\0a\0b b\0"[..], b"\nc\nb b\na"] {
-            assert_eq!(lines(same).check(first), Ok(()));
+            assert_eq!(lines(same).check(base), Ok(()));
         }
         for (other, why) in [
             (&b"a\nb b\n"[..], "2 lines instead of 3"),
@@ -69,7 +69,7 @@ mod tests {
             (b"a\nb b\nd", "3 lines, but other ones"),
             (b"a\na\nb b\nc", "4 lines instead of 3"),
         ] {
-            assert_eq!(lines(other).check(first).unwrap_err(), why);
+            assert_eq!(lines(other).check(base).unwrap_err(), why);
         }
     }
 }

@@ -141,6 +141,13 @@ fn programs_compared_by_the_lines_they_print() {
     assert_eq!(ranked(&report), ["find", "find (again)", "list"]);
     assert_eq!(reason(&report, "all"), "found something else: 7 lines instead of 3");
     assert_eq!(reason(&report, "others"), "found something else: 3 lines, but other ones");
+    // The base decides, wherever it stands.
+    std::fs::remove_file(env.path("session.jsonl")).expect("a session");
+    let base = [&commands.concat()[..], &["--base", "all"]].concat();
+    let _ = run(&env, "same-lines", &base).exits(0);
+    let report = self::report(&env);
+    assert_eq!(ranked(&report), ["all", "all (again)"]);
+    assert_eq!(reason(&report, "find"), "found something else: 3 lines instead of 7");
     let alone = run(&env, "same-lines", &[]).exits(2).stderr_text();
     assert!(alone.contains("has no programs of its own; give at least two commands"), "{alone}");
 }

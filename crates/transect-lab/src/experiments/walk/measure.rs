@@ -39,7 +39,7 @@ pub struct WalkExperiment<'m> {
     proved: HashSet<(usize, &'m str)>,
     /// The number of records, and the sum of their times, that the first method found which keeps these.
     kept: HashMap<(usize, Keep), (u64, Option<u64>)>,
-    /// The lines of the first program whose lines are compared, for each dataset.
+    /// The lines that the base prints, for each dataset whose programs have to print the same.
     lines: HashMap<usize, Lines>,
     copies: Copies,
     empty: Option<PrivateTempDir>,
@@ -81,10 +81,8 @@ impl<'m> WalkExperiment<'m> {
                 peer.run(command, inventory, limit)?.1
             }
             WalkRunner::External(external) if work(job).is_some_and(|work| work.same_lines) => {
-                let command = External::command(&external.words, &[("root", root)]);
-                let (lines, _) = listen(command, limit, Lines::read)?;
-                let lines = lines.map_err(|error| transect::reason(&error));
-                lines.and_then(|lines| lines.check(*self.lines.entry(job.index).or_insert(lines)))
+                let lines = lines_of(external, job)?;
+                lines.check(self.lines_of_base(job)?)
             }
             WalkRunner::External(external) => {
                 let command = External::command(&external.words, &[("root", root)]);
@@ -99,6 +97,20 @@ impl<'m> WalkExperiment<'m> {
             self.proved.insert((job.index, &method.name));
         }
         Ok(judged)
+    }
+
+    /// Returns the lines that the base prints. In a shuffled round, it need not be the first.
+    fn lines_of_base(&mut self, job: &Job<'_>) -> Result<Lines, Failure> {
+        if let Some(&lines) = self.lines.get(&job.index) {
+            return Ok(lines);
+        }
+        let base = self.methods.iter().find(|method| method.name == job.spec.base);
+        let Some(WalkRunner::External(base)) = base.map(|method| &method.runner) else {
+            return Err(Failure::unknown());
+        };
+        let lines = lines_of(base, job)?;
+        self.lines.insert(job.index, lines);
+        Ok(lines)
     }
 
     /// Compares the digest of a method with that of the inventory, in a run that is not timed. The inner
@@ -278,6 +290,13 @@ impl Experiment for WalkExperiment<'_> {
         let is_untimed = is_ours && !times_calls(job);
         is_untimed.then(|| engine_command(&self.launcher.program, method, root, 1, per_call))
     }
+}
+
+/// Returns the lines that a command prints.
+fn lines_of(external: &External, job: &Job<'_>) -> Result<Lines, Failure> {
+    let command = External::command(&external.words, &[("root", &job.dataset.root)]);
+    let (lines, _) = listen(command, job.limit(), Lines::read)?;
+    lines.map_err(|error| Failure::NotStarted { reason: transect::reason(&error) })
 }
 
 fn kept_by(method: &Method) -> Option<Keep> {
