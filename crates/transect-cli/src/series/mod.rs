@@ -89,11 +89,6 @@ pub(crate) fn series_directory() -> Result<PathBuf, CliError> {
     user_dirs::DATA.path(FOLDER)
 }
 
-/// Returns the last snapshot of a root that was kept on this machine ([`Series::last`]).
-pub(crate) fn last_kept(root: &Path) -> Result<Search, CliError> {
-    Series::of(root)?.last()
-}
-
 impl Series {
     /// Returns the series of a root on this machine.
     pub(crate) fn of(root: &Path) -> Result<Self, CliError> {

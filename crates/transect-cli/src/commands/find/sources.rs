@@ -18,7 +18,7 @@ use crate::output::time::{TimeFormatter, age};
 use crate::output::units::counted;
 use crate::progress::ProgressLine;
 use crate::root_path::resolved;
-use crate::series::{self, Kept, Search, Series, last_kept};
+use crate::series::{self, Kept, Search, Series};
 use transect_program::exit::{CliError, ExitStatus};
 
 /// The snapshots to be searched.
@@ -79,10 +79,13 @@ pub(super) fn of(
     for path in within {
         if let Some(snapshot) = snapshot::open(path)? {
             sources.all.push(Source { path: path.clone(), snapshot, made: None });
-        } else if !sources.add(last_kept(path)?) {
+            continue;
+        }
+        let series = Series::of(path)?;
+        if !sources.add(series.last()?) {
             return Err(CliError::Usage(match path.is_file() {
                 true => format!("'{}' is neither a snapshot nor a directory", path.display()),
-                false => Series::of(path)?.none_kept(path),
+                false => series.none_kept(path),
             }));
         }
     }

@@ -50,20 +50,10 @@ pub(crate) fn run(args: &KeepArgs) -> Result<ExitStatus, CliError> {
     let mut end = ExitStatus::Complete;
     for path in paths {
         let series = Series::of(path)?;
-        let timer = args.every.map(|every| Timer::of(&series, every, args)).transpose()?;
-        let kept = match (&timer, args.every, args.dry_run) {
-            (Some(timer), _, true) => print(&timer.preview()),
-            (Some(timer), Some(KeepEvery::Never), _) => {
-                timer.start().and_then(|done| print(&output::wrapped(&done)))
-            }
-            (_, _, true) => preview(args, &series),
-            (None, ..) => keep(args, &series, &cancel),
-            (Some(timer), ..) => keep(args, &series, &cancel).and_then(|end| {
-                if end < ExitStatus::RootFailed {
-                    print(&output::wrapped(&timer.start()?))?;
-                }
-                Ok(end)
-            }),
+        let kept = match args.every {
+            Some(every) => keep_every(args, &series, every, &cancel),
+            None if args.dry_run => preview(args, &series),
+            None => keep(args, &series, &cancel),
         };
         end = end.max(match kept {
             Ok(end) => end,
@@ -80,9 +70,26 @@ pub(crate) fn run(args: &KeepArgs) -> Result<ExitStatus, CliError> {
     Ok(end)
 }
 
-fn print(text: &str) -> Result<ExitStatus, CliError> {
-    stream::stdout().write_all(text.as_bytes())?;
-    Ok(ExitStatus::Complete)
+/// Keeps a snapshot now, and sets up the timer for others; or only removes the timer.
+fn keep_every(
+    args: &KeepArgs,
+    series: &Series,
+    every: KeepEvery,
+    cancel: &Cancel,
+) -> Result<ExitStatus, CliError> {
+    let timer = Timer::of(series, every, args)?;
+    if args.dry_run {
+        stream::stdout().write_all(timer.preview().as_bytes())?;
+        return Ok(ExitStatus::Complete);
+    }
+    let end = match every {
+        KeepEvery::Never => ExitStatus::Complete,
+        _ => keep(args, series, cancel)?,
+    };
+    if end < ExitStatus::RootFailed {
+        stream::stdout().write_all(output::wrapped(&timer.apply()?).as_bytes())?;
+    }
+    Ok(end)
 }
 
 fn preview(args: &KeepArgs, series: &Series) -> Result<ExitStatus, CliError> {

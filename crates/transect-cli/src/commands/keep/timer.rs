@@ -1,14 +1,14 @@
 //! `transect keep --every`: a timer of systemd that keeps a snapshot of a directory again and again.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt::Write;
+use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::args::{KeepArgs, KeepEvery};
-use crate::output::quote;
+use crate::output::{self, quote};
 use crate::series::Series;
 use transect_program::exit::CliError;
 use transect_program::user_dirs;
@@ -53,7 +53,7 @@ impl Timer {
         })
     }
 
-    /// Prints what [`Timer::start`] would write.
+    /// Prints what [`Timer::apply`] would write.
     pub(super) fn preview(&self) -> String {
         let (service, timer) = self.files();
         let quoted = |path: &Path| quote::for_terminal(path.as_os_str());
@@ -68,7 +68,7 @@ impl Timer {
     ///
     /// # Errors
     /// A file cannot be written or removed, or systemd is not there, or refuses.
-    pub(super) fn start(&self) -> Result<String, CliError> {
+    pub(super) fn apply(&self) -> Result<String, CliError> {
         let (service, timer) = self.files();
         let unit = format!("{}.timer", self.name);
         if self.every == KeepEvery::Never {
@@ -86,8 +86,9 @@ impl Timer {
         systemctl(&["show-environment"])?;
         fs::create_dir_all(&self.directory)
             .map_err(|error| cannot("create", &self.directory, &error))?;
-        write(&service, &self.service)?;
-        write(&timer, &self.timer)?;
+        for (file, text) in [(&service, &self.service), (&timer, &self.timer)] {
+            output::file::write(file, |out| out.write_all(text.as_bytes()))?;
+        }
         systemctl(&["daemon-reload"])?;
         systemctl(&["enable", "--now", &unit])?;
         Ok(format!(
@@ -141,13 +142,6 @@ fn quoted(word: &OsStr) -> String {
         }
     }
     text + "\""
-}
-
-fn write(file: &Path, text: &str) -> Result<(), CliError> {
-    let new = file.with_extension("new");
-    fs::write(&new, text)
-        .and_then(|()| fs::rename(&new, file))
-        .map_err(|error| cannot("write", file, &error))
 }
 
 fn cannot(operation: &str, path: &Path, error: &io::Error) -> CliError {
