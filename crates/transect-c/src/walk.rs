@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use transect::internal::Skips;
 use transect::{
-    Attributes, Diagnostics, Dir, Entering, EntryRef, Error, Flow, Omission, ScanError, Sink,
-    Visit, VisitEntry, Want,
+    Attributes, Diagnostics, Dir, EntryRef, Error, Flow, Omission, ScanError, Sink, Visit,
+    VisitEntry, Want,
 };
 
 use crate::attributes::CAttributes;
@@ -31,7 +31,7 @@ pub mod flow {
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the header documents them")]
 pub struct Entry<'a> {
-    pub directory: &'a Dir<()>,
+    pub directory: &'a Dir,
     pub name: *const c_char,
     pub name_length: usize,
     pub depth: u32,
@@ -42,7 +42,7 @@ pub struct Entry<'a> {
 impl<'a> Entry<'a> {
     /// Writes the name with a NUL to `text`, and refers to it.
     pub(crate) fn new(
-        directory: &'a Dir<()>,
+        directory: &'a Dir,
         name: &OsStr,
         followed: bool,
         attributes: &Attributes,
@@ -244,15 +244,11 @@ impl<'c> CallbackSink<'c> {
 }
 
 impl Sink for CallbackSink<'_> {
-    type Tag = ();
-
     fn want(&self) -> Want {
         self.want
     }
 
-    fn enter(&mut self, _: Entering<'_, ()>) {}
-
-    fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
+    fn visit(&mut self, visit: Visit<'_>) -> Flow {
         let (_turn, waited) = self.caller.take_turn();
         self.waited += waited;
         self.skips.visit(&visit, |entry| {
@@ -264,11 +260,11 @@ impl Sink for CallbackSink<'_> {
         })
     }
 
-    fn skips(&mut self, _: &Dir<()>, _: EntryRef<'_>) -> bool {
+    fn skips(&mut self, _: &Dir, _: EntryRef<'_>) -> bool {
         self.skips.take_next()
     }
 
-    fn omit(&mut self, _: &Dir<()>, omission: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, omission: Omission) -> Flow {
         self.diagnostics.add(omission);
         Flow::Continue
     }
@@ -299,7 +295,7 @@ pub extern "C" fn transect_entry_path(
 /// Returns the path of a directory.
 #[unsafe(no_mangle)]
 pub extern "C" fn transect_directory_path(
-    directory: Option<&Dir<()>>,
+    directory: Option<&Dir>,
     buffer: OutArray<'_, u8>,
     capacity: usize,
 ) -> usize {

@@ -16,14 +16,14 @@ use crate::paths::decode;
 /// directory nor a file, unless the walk follows links. An attribute that is not known is None.
 #[pyclass(frozen, extends = Attributes, module = "transect")]
 pub(crate) struct Entry {
-    dir: Arc<Dir<()>>,
+    dir: Arc<Dir>,
     name: Py<PyString>,
 }
 
 impl Entry {
     pub(crate) fn new(
         py: Python<'_>,
-        dir: &Arc<Dir<()>>,
+        dir: &Arc<Dir>,
         name: &OsStr,
         attributes: &transect::Attributes,
     ) -> PyResult<Py<Self>> {

@@ -1,5 +1,6 @@
 //! A directory of a walk: a counted reference to its parent.
 
+use std::any::Any;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,15 +12,15 @@ use crate::filter::gitignore::IgnoreRules;
 use crate::lock::lock;
 use crate::path::{ends_with_separator, push_name};
 
-/// A directory of a walk, with the value that the sink attached to it (`T`).
+/// A directory of a walk, with what the sink attached to it.
 ///
 /// A directory stores its name and its parent; paths are built on demand. It lives until everything
 /// below it has been visited.
 ///
 /// The roots are the entries of a nameless directory, the *top*.
 #[derive(Debug)]
-pub struct Dir<T> {
-    parent: Option<Arc<Dir<T>>>,
+pub struct Dir {
+    parent: Option<Arc<Dir>>,
     name: Box<OsStr>,
     /// Depth of the entries in it: 0 in the top, 1 in a root.
     entry_depth: u32,
@@ -35,8 +36,39 @@ pub struct Dir<T> {
     missing: OnceLock<Mutex<Vec<Missing>>>,
     /// One for reading it, and one for each directory in it that is not finished.
     pending: AtomicUsize,
-    /// The value that the sink attached.
-    pub tag: T,
+    /// What the sink attached.
+    pub tag: Tag,
+}
+
+/// What a [`Sink`](crate::Sink) attaches to a directory when it [begins](crate::Sink::enter).
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub enum Tag {
+    /// Nothing.
+    #[default]
+    None,
+    /// A number.
+    Number(u32),
+    /// Any other value.
+    Value(Box<dyn Any + Send + Sync>),
+}
+
+impl Tag {
+    /// Returns the number; `None` if another kind of value is attached.
+    pub fn number(&self) -> Option<u32> {
+        match self {
+            Self::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// Returns the value; `None` if none of this type is attached.
+    pub fn value<T: Any>(&self) -> Option<&T> {
+        match self {
+            Self::Value(value) => value.downcast_ref(),
+            _ => None,
+        }
+    }
 }
 
 /// An entry that was listed and not found: its name, and its type in the listing.
@@ -50,8 +82,8 @@ pub(crate) struct DirContext {
     pub(crate) followed: bool,
 }
 
-impl<T> Dir<T> {
-    pub(crate) fn top(tag: T) -> Arc<Self> {
+impl Dir {
+    pub(crate) fn top(tag: Tag) -> Arc<Self> {
         Self::new(None, OsString::new().into(), DirContext::default(), tag)
     }
 
@@ -59,13 +91,18 @@ impl<T> Dir<T> {
         parent: Arc<Self>,
         name: Box<OsStr>,
         context: DirContext,
-        tag: T,
+        tag: Tag,
     ) -> Arc<Self> {
         Self::new(Some(parent), name, context, tag)
     }
 
     #[inline]
-    fn new(parent: Option<Arc<Self>>, name: Box<OsStr>, context: DirContext, tag: T) -> Arc<Self> {
+    fn new(
+        parent: Option<Arc<Self>>,
+        name: Box<OsStr>,
+        context: DirContext,
+        tag: Tag,
+    ) -> Arc<Self> {
         let DirContext { volume, id, followed } = context;
         Arc::new(Self {
             entry_depth: parent.as_ref().map_or(0, |parent| parent.entry_depth + 1),
@@ -195,7 +232,7 @@ impl<T> Dir<T> {
 
 /// Releases the ancestors in a loop: dropping each parent inside its child would overflow the stack
 /// at ten thousand levels.
-impl<T> Drop for Dir<T> {
+impl Drop for Dir {
     fn drop(&mut self) {
         let mut next = self.parent.take();
         while let Some(parent) = next.and_then(Arc::into_inner) {
@@ -210,14 +247,19 @@ mod tests {
     use super::*;
     use crate::path::strip_prefix_bytes;
 
-    fn child(parent: &Arc<Dir<()>>, name: &str) -> Arc<Dir<()>> {
-        Dir::child(Arc::clone(parent), OsString::from(name).into(), DirContext::default(), ())
+    fn child(parent: &Arc<Dir>, name: &str) -> Arc<Dir> {
+        Dir::child(
+            Arc::clone(parent),
+            OsString::from(name).into(),
+            DirContext::default(),
+            Tag::None,
+        )
     }
 
     #[test]
     #[cfg(windows)]
     fn paths_windows_root_kept_as_given() {
-        let top = Dir::top(());
+        let top = Dir::top(Tag::None);
         for (root, expected) in
             [("C:", r"C:a\b"), (r"C:\", r"C:\a\b"), ("C:/", r"C:/a\b"), (r"\\s\x", r"\\s\x\a\b")]
         {
@@ -229,7 +271,7 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn paths_unix_root_kept_as_given() {
-        let top = Dir::top(());
+        let top = Dir::top(Tag::None);
         for (root, expected) in [("/", "/a/b"), (".", "./a/b"), ("x/", "x/a/b"), ("x", "x/a/b")] {
             let root = child(&top, root);
             let dir = child(&root, "a");
@@ -245,7 +287,7 @@ mod tests {
 
     #[test]
     fn strip_prefix_bytes_starts_after_directory() {
-        let top = Dir::top(());
+        let top = Dir::top(Tag::None);
         let root = child(&top, "some/root");
         let dir = child(&child(&root, "one"), "four");
         assert_eq!((root.relative_prefix_len(), dir.relative_prefix_len()), (0, 9));
@@ -257,7 +299,7 @@ mod tests {
 
     #[test]
     fn drop_million_levels_no_stack_overflow() {
-        let mut dir = Dir::top(());
+        let mut dir = Dir::top(Tag::None);
         for _ in 0..1_000_000 {
             dir = child(&dir, "d");
         }

@@ -12,7 +12,7 @@ use crate::dir::Dir;
 /// An entry that was listed, and whose attributes are not queried yet: see
 /// [`ScanOptions::filter_entry`](crate::ScanOptions::filter_entry).
 pub struct Candidate<'a> {
-    dir: &'a dyn Location,
+    dir: &'a Dir,
     entry: EntryRef<'a>,
 }
 
@@ -44,22 +44,6 @@ impl fmt::Debug for Candidate<'_> {
     }
 }
 
-/// A directory, whatever a sink attaches to it.
-trait Location {
-    fn path_of(&self, name: &OsStr) -> PathBuf;
-    fn entry_depth(&self) -> u32;
-}
-
-impl<T> Location for Dir<T> {
-    fn path_of(&self, name: &OsStr) -> PathBuf {
-        Self::path_of(self, name)
-    }
-
-    fn entry_depth(&self) -> u32 {
-        Self::entry_depth(self)
-    }
-}
-
 /// The closure, shared by the threads of a walk.
 #[derive(Clone)]
 pub(crate) struct EntryFilter(Arc<dyn Fn(&Candidate<'_>) -> Verdict + Send + Sync>);
@@ -72,7 +56,7 @@ impl EntryFilter {
     }
 
     /// Returns the verdict on an entry that other filters have judged. The closure can only take away.
-    pub(crate) fn judge<T: 'static>(&self, dir: &Dir<T>, entry: EntryRef<'_>) -> Verdict {
+    pub(crate) fn judge(&self, dir: &Dir, entry: EntryRef<'_>) -> Verdict {
         match entry.verdict {
             Verdict::Drop => Verdict::Drop,
             before => before.and((self.0)(&Candidate { dir, entry })),

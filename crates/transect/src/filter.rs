@@ -187,9 +187,9 @@ impl CompiledFilters {
 
     /// Returns the rules for the entries of a directory, and an error in reading them.
     /// `holds_rules` is whether the directory may contain a file of rules.
-    pub(crate) fn load_rules<T>(
+    pub(crate) fn load_rules(
         &self,
-        dir: &Dir<T>,
+        dir: &Dir,
         holds_rules: bool,
     ) -> (IgnoreRules, Option<std::io::Error>) {
         let (above, failed) = match dir.parent().filter(|parent| !parent.is_top()) {
@@ -214,9 +214,9 @@ impl CompiledFilters {
 
     /// Judges an entry of a directory by name and type. `relative` is the path of the directory
     /// below its root, if needed; the name is appended during the call.
-    pub(crate) fn judge<T>(
+    pub(crate) fn judge(
         &self,
-        dir: &Dir<T>,
+        dir: &Dir,
         relative: &mut PathBuf,
         entry: EntryRef<'_>,
     ) -> (Verdict, Option<SkipReason>) {

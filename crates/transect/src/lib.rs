@@ -76,7 +76,7 @@ pub mod walkdir;
 
 pub use account::SizeTotals;
 pub use cancel::Cancel;
-pub use dir::Dir;
+pub use dir::{Dir, Tag};
 pub use entry_filter::Candidate;
 pub use error::{Error, Operation, ScanError, reason};
 pub use filter::{Conditions, Filters, ModeCondition};

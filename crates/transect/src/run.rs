@@ -9,7 +9,7 @@ use crate::order::Order;
 use crate::plan::ScanPlan;
 use crate::reader::{AnyReader, Readers};
 use crate::sink::Sink;
-use crate::walk::{self, WalkResult};
+use crate::walk::{self, Walked, WithSink, merged};
 
 /// The result of a walk.
 #[derive(Debug)]
@@ -76,9 +76,18 @@ impl ScanPlan {
     /// # Errors
     /// An error that prevents the walk from starting. The sink receives errors inside a tree.
     pub fn run<S: Sink>(&self, make: impl Fn() -> S + Sync) -> Result<Outcome<S>, Error> {
+        collect(&make, |first, with_sink| self.run_sinks(first, with_sink))
+    }
+
+    /// Walks with the readers of the system: the one place that is compiled for them.
+    fn run_sinks(
+        &self,
+        first: &mut dyn Sink,
+        with_sink: &WithSink<'_>,
+    ) -> Result<Outcome<()>, Error> {
         let readers = Readers::new(self);
         #[cfg_attr(not(feature = "volumes"), expect(unused_mut, reason = "nothing is added"))]
-        let mut outcome = self.run_with(make, || readers.reader())?;
+        let mut outcome = self.walk(first, with_sink, &|| readers.reader())?;
         #[cfg(feature = "volumes")]
         outcome.complete(&readers.volumes);
         Ok(outcome)
@@ -100,12 +109,20 @@ impl ScanPlan {
         make: impl Fn() -> S + Sync,
         reader: impl Fn() -> R + Sync,
     ) -> Result<Outcome<S>, Error> {
-        let start = Instant::now();
-        let WalkResult { sink, roots, threads } = walk::walk(self, &make, &reader)?;
+        collect(&make, |first, with_sink| self.walk(first, with_sink, &reader))
+    }
+
+    fn walk<R: Reader>(
+        &self,
+        first: &mut dyn Sink,
+        with_sink: &WithSink<'_>,
+        reader: &(dyn Fn() -> R + Sync),
+    ) -> Result<Outcome<()>, Error> {
+        let Walked { roots, threads } = walk::walk(self, first, with_sink, reader)?;
         Ok(Outcome {
-            sink,
+            sink: (),
             roots,
-            elapsed: start.elapsed(),
+            elapsed: Duration::ZERO,
             reader: self.reader,
             reader_reason: self.reader_reason.clone(),
             order: self.order,
@@ -114,4 +131,14 @@ impl ScanPlan {
             alternate_streams: None,
         })
     }
+}
+
+/// Runs `walk` with the sinks that `make` returns.
+fn collect<S: Sink>(
+    make: &(impl Fn() -> S + Sync),
+    walk: impl FnOnce(&mut S, &WithSink<'_>) -> Result<Outcome<()>, Error>,
+) -> Result<Outcome<S>, Error> {
+    let start = Instant::now();
+    let (sink, outcome) = merged(make(), make, walk)?;
+    Ok(Outcome { elapsed: start.elapsed(), ..outcome.replace_sink(sink).1 })
 }

@@ -6,7 +6,7 @@ use crate::dir::Dir;
 use crate::error::Error;
 use crate::options::ScanOptions;
 use crate::run::Outcome;
-use crate::sink::{Diagnostics, Entering, Flow, Omission, Sink, Skips, Visit, VisitEntry};
+use crate::sink::{Diagnostics, Flow, Omission, Sink, Skips, Visit, VisitEntry};
 
 impl ScanOptions {
     /// Walks on several threads. `make` is called once for each thread and returns the closure that receives the
@@ -70,23 +70,19 @@ struct VisitorSink<V> {
 }
 
 impl<V: FnMut(Result<VisitEntry<'_>, Error>) -> Flow + Send> Sink for VisitorSink<V> {
-    type Tag = ();
-
     fn want(&self) -> Want {
         self.want
     }
 
-    fn enter(&mut self, _: Entering<'_, ()>) {}
-
-    fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
+    fn visit(&mut self, visit: Visit<'_>) -> Flow {
         self.skips.visit(&visit, |entry| (self.visitor)(Ok(entry)))
     }
 
-    fn skips(&mut self, _: &Dir<()>, _: EntryRef<'_>) -> bool {
+    fn skips(&mut self, _: &Dir, _: EntryRef<'_>) -> bool {
         self.skips.take_next()
     }
 
-    fn omit(&mut self, _: &Dir<()>, omission: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, omission: Omission) -> Flow {
         self.diagnostics.count(&omission);
         match omission {
             Omission::Failed(error) => (self.visitor)(Err(error.into())),

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use transect::{
-    Cancel, Dir, Entering, EntryRef, Flow, Omission, ScanOptions, Sink, Verdict, Visit, Want,
-};
+use transect::{Cancel, Dir, EntryRef, Flow, Omission, ScanOptions, Sink, Verdict, Visit, Want};
 use transect_sys::name_from_bytes;
 
 use super::{NameRange, StoredPath};
@@ -82,17 +80,15 @@ struct NameSample {
 }
 
 impl Sink for NameSample {
-    type Tag = ();
-
-    const JUDGES: bool = true;
-
     fn want(&self) -> Want {
         Want::nothing()
     }
 
-    fn enter(&mut self, _: Entering<'_, ()>) {}
+    fn judges(&self) -> bool {
+        true
+    }
 
-    fn judge(&mut self, dir: &Dir<()>, entry: EntryRef<'_>) -> Verdict {
+    fn judge(&mut self, dir: &Dir, entry: EntryRef<'_>) -> Verdict {
         if dir.is_top() {
             return Verdict::Keep;
         }
@@ -114,11 +110,11 @@ impl Sink for NameSample {
         Verdict::Drop
     }
 
-    fn visit(&mut self, _: Visit<'_, ()>) -> Flow {
+    fn visit(&mut self, _: Visit<'_>) -> Flow {
         Flow::Continue
     }
 
-    fn omit(&mut self, _: &Dir<()>, _: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, _: Omission) -> Flow {
         Flow::Continue
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use transect::table::{Table, TableSink};
 use transect::{
-    Dir, Entering, EntryRef, Error, Flow, Omission, Sink, SkipReason, Verdict, Visit, Want,
+    Dir, Entering, EntryRef, Error, Flow, Omission, Sink, SkipReason, Tag, Verdict, Visit, Want,
 };
 
 use super::ranges::Bounds;
@@ -44,7 +44,7 @@ impl TaskSink {
     }
 
     /// Returns the range of a root.
-    fn range(&self, dir: &Dir<u32>) -> Option<&Bounds> {
+    fn range(&self, dir: &Dir) -> Option<&Bounds> {
         match self.ranges.is_empty() || dir.entry_depth() != 1 {
             true => None,
             false => self.ranges.get(dir.name()),
@@ -53,37 +53,37 @@ impl TaskSink {
 }
 
 impl Sink for TaskSink {
-    type Tag = u32;
-
-    const JUDGES: bool = true;
-
     fn want(&self) -> Want {
         self.table.want()
     }
 
-    fn enter(&mut self, entering: Entering<'_, u32>) -> u32 {
+    fn enter(&mut self, entering: Entering<'_>) -> Tag {
         self.table.enter(entering)
     }
 
-    fn judge(&mut self, dir: &Dir<u32>, entry: EntryRef<'_>) -> Verdict {
+    fn judges(&self) -> bool {
+        true
+    }
+
+    fn judge(&mut self, dir: &Dir, entry: EntryRef<'_>) -> Verdict {
         match self.range(dir) {
             Some(range) if !range.contain(entry.name.as_encoded_bytes()) => Verdict::Drop,
             _ => Verdict::Keep,
         }
     }
 
-    fn visit(&mut self, visit: Visit<'_, u32>) -> Flow {
+    fn visit(&mut self, visit: Visit<'_>) -> Flow {
         self.table.visit(visit)
     }
 
-    fn leave(&mut self, dir: &Dir<u32>) {
+    fn leave(&mut self, dir: &Dir) {
         if self.range(dir).is_some_and(|range| !range.has_directory()) {
             let _ = self.table.omit(dir, SkipReason::LeftOver.into());
         }
         self.table.leave(dir);
     }
 
-    fn omit(&mut self, dir: &Dir<u32>, omission: Omission) -> Flow {
+    fn omit(&mut self, dir: &Dir, omission: Omission) -> Flow {
         let mut omission = omission;
         if let Omission::Skipped(SkipReason::LargeDirectory) = omission {
             self.left.large.insert(dir.path());

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use transect::{
-    Diagnostics, Dir, Entering, FieldMask, FileType, Flow, Omission, ScanOptions, Sink, Visit, Want,
+    Diagnostics, Dir, FieldMask, FileType, Flow, Omission, ScanOptions, Sink, Visit, Want,
 };
 
 use crate::publish::is_temporary;
@@ -102,16 +102,12 @@ impl InputSink {
 }
 
 impl Sink for InputSink {
-    type Tag = ();
-
     fn want(&self) -> Want {
         let entries = if self.sizes { FieldMask::SIZE } else { FieldMask::empty() };
         Want::default().entries(entries).opportunistic(FieldMask::INODE)
     }
 
-    fn enter(&mut self, _: Entering<'_, ()>) {}
-
-    fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
+    fn visit(&mut self, visit: Visit<'_>) -> Flow {
         for entry in visit.batch.iter() {
             let is_root = visit.dir.is_top();
             match entry.file_type() {
@@ -136,7 +132,7 @@ impl Sink for InputSink {
         Flow::Continue
     }
 
-    fn omit(&mut self, _: &Dir<()>, omission: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, omission: Omission) -> Flow {
         self.tally.add(omission);
         Flow::Continue
     }

@@ -8,8 +8,8 @@ use serde_json::json;
 use transect::internal::Order;
 use transect::table::{PartialTable, Table, TableBuilder, TableSink};
 use transect::{
-    Cancel, Dir, Entering, FieldMask, FileType, Flow, Omission, Progress, ScanOptions, Sink, Visit,
-    Want,
+    Cancel, Dir, Entering, FieldMask, FileType, Flow, Omission, Progress, ScanOptions, Sink, Tag,
+    Visit, Want,
 };
 use transect_sys::fake::{FakeReader, FakeTree};
 use transect_testkit::{Browser, loudly_skip};
@@ -54,23 +54,21 @@ struct Gated<'g> {
 }
 
 impl Sink for Gated<'_> {
-    type Tag = u32;
-
     fn want(&self) -> Want {
         self.sink.want()
     }
 
-    fn enter(&mut self, entering: Entering<'_, u32>) -> u32 {
-        let number = self.sink.enter(entering);
-        self.gate.wait_beyond(number);
-        number
+    fn enter(&mut self, entering: Entering<'_>) -> Tag {
+        let tag = self.sink.enter(entering);
+        self.gate.wait_beyond(tag.number().expect("a table numbers its directories"));
+        tag
     }
 
-    fn visit(&mut self, visit: Visit<'_, u32>) -> Flow {
+    fn visit(&mut self, visit: Visit<'_>) -> Flow {
         self.sink.visit(visit)
     }
 
-    fn omit(&mut self, dir: &Dir<u32>, omission: Omission) -> Flow {
+    fn omit(&mut self, dir: &Dir, omission: Omission) -> Flow {
         self.sink.omit(dir, omission)
     }
 

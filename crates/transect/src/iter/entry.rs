@@ -19,7 +19,7 @@ use crate::sink::VisitEntry;
 /// above it, which it shares with all entries below them.
 #[derive(Clone)]
 pub struct DirEntry {
-    pub(super) dir: Arc<Dir<()>>,
+    pub(super) dir: Arc<Dir>,
     pub(super) name: OsString,
     pub(super) attributes: Attributes,
     pub(super) followed: bool,
@@ -47,7 +47,7 @@ impl DirEntry {
     }
 
     /// Returns the directory that holds the entry; the top for a root.
-    pub fn dir(&self) -> &Arc<Dir<()>> {
+    pub fn dir(&self) -> &Arc<Dir> {
         &self.dir
     }
 

@@ -18,7 +18,7 @@ pub struct FoundEntries {
     names: NameBuffer,
     entries: Vec<(Attributes, bool)>,
     /// The directories, each with the number of entries up to its last one.
-    dirs: Vec<(Arc<Dir<()>>, usize)>,
+    dirs: Vec<(Arc<Dir>, usize)>,
     errors: VecDeque<Error>,
     /// The next entry to take, and its directory.
     next: usize,
@@ -101,7 +101,7 @@ impl FoundEntries {
         self.dirs.push((entry.dir, self.entries.len()));
     }
 
-    pub(super) fn add(&mut self, visit: &Visit<'_, ()>) {
+    pub(super) fn add(&mut self, visit: &Visit<'_>) {
         let before = self.entries.len();
         for entry in visit.batch.iter() {
             self.names.push(entry.name);

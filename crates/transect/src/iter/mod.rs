@@ -145,7 +145,7 @@ struct Stepping<R: Reader> {
 
 struct Threads<R: Reader> {
     queue: Arc<ChunkQueue>,
-    stopper: Stopper<R, ChunkSink>,
+    stopper: Stopper<R>,
     driver: Option<JoinHandle<Result<Diagnostics, Error>>>,
 }
 
@@ -303,7 +303,7 @@ impl<R: Reader> Stepping<R> {
             let _end = FinishOnDrop(&to);
             let walk = lock(&given).take().expect("BUG: another thread took the walk");
             let make_sink = || ChunkSink::new(want, Some(Arc::clone(&to)));
-            Ok(walk.run_to_end(&make_sink, &|| make_reader())?.sink.diagnostics)
+            Ok(walk.run_to_end(&make_sink, &|| make_reader())?.diagnostics)
         });
         match driver {
             Ok(driver) => State::Threads(Threads { queue, stopper, driver: Some(driver) }),

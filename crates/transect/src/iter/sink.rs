@@ -8,7 +8,7 @@ use transect_sys::Want;
 use super::found::FoundEntries;
 use super::queue::ChunkQueue;
 use crate::dir::Dir;
-use crate::sink::{Diagnostics, Entering, Flow, Omission, Sink, Visit};
+use crate::sink::{Diagnostics, Flow, Omission, Sink, Visit};
 
 /// Collects entries: in the queue, or in a chunk of its own.
 pub(super) struct ChunkSink {
@@ -42,19 +42,15 @@ impl ChunkSink {
 }
 
 impl Sink for ChunkSink {
-    type Tag = ();
-
     fn want(&self) -> Want {
         self.want
     }
 
-    fn enter(&mut self, _: Entering<'_, ()>) {}
-
-    fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
+    fn visit(&mut self, visit: Visit<'_>) -> Flow {
         self.send(|chunk| chunk.add(&visit))
     }
 
-    fn omit(&mut self, _: &Dir<()>, omission: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, omission: Omission) -> Flow {
         self.diagnostics.count(&omission);
         match omission {
             Omission::Failed(error) => self.send(|chunk| chunk.add_error(error.into())),

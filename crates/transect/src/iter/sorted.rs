@@ -15,7 +15,7 @@ use crate::walk::SteppedWalk;
 pub(super) struct SortedEntries(Vec<Level>);
 
 struct Level {
-    dir: Arc<Dir<()>>,
+    dir: Arc<Dir>,
     /// The last one by name first.
     entries: Vec<DirEntry>,
 }

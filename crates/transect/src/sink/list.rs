@@ -14,7 +14,7 @@ use crate::dir::Dir;
 use crate::lock::lock;
 use crate::sink::list_totals::ListTotals;
 use crate::sink::sort::{SortBuffer, SortKey, SortSpec};
-use crate::sink::{Diagnostics, Entering, Flow, Omission, Sink, Visit};
+use crate::sink::{Diagnostics, Flow, Omission, Sink, Visit};
 
 /// Buffered bytes at which a thread takes the output's lock. A pipe holds 64 KiB: a larger buffer
 /// makes its reader wait, and a smaller one needs more calls.
@@ -53,7 +53,7 @@ pub trait LineFormat: Debug + Send + Sync {
 #[derive(Debug)]
 pub struct ListEntry<'a> {
     /// The directory, if it is one of a walk.
-    dir: Option<&'a Dir<()>>,
+    dir: Option<&'a Dir>,
     /// The path of the directory, with a separator at the end.
     prefix: &'a [u8],
     name: &'a OsStr,
@@ -306,8 +306,6 @@ impl<W: Write> Drop for ListSink<W> {
 }
 
 impl<W: Write + Send> Sink for ListSink<W> {
-    type Tag = ();
-
     fn want(&self) -> Want {
         let formatted =
             self.output.format.as_ref().map_or(FieldMask::empty(), |format| format.fields());
@@ -317,9 +315,7 @@ impl<W: Write + Send> Sink for ListSink<W> {
         totals.entries(fields | totals.entries).directories(fields | totals.directories)
     }
 
-    fn enter(&mut self, _: Entering<'_, ()>) {}
-
-    fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
+    fn visit(&mut self, visit: Visit<'_>) -> Flow {
         self.prefix.clear();
         visit.dir.write_prefix(&mut self.prefix);
         self.follow = visit.follow;
@@ -335,7 +331,7 @@ impl<W: Write + Send> Sink for ListSink<W> {
         self.flush_if_due()
     }
 
-    fn omit(&mut self, _: &Dir<()>, omission: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, omission: Omission) -> Flow {
         self.diagnostics.add(omission);
         Flow::Continue
     }

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use transect_sys::{Attributes, Batch, EntryRef, FileType, Verdict, Want};
 
-use crate::dir::Dir;
+use crate::dir::{Dir, Tag};
 use crate::error::ScanError;
 
 pub use diagnostics::Diagnostics;
@@ -45,18 +45,18 @@ pub enum Flow {
 /// Some or all entries of one directory.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Visit<'a, T> {
+pub struct Visit<'a> {
     /// The directory that holds them; the top for roots.
-    pub dir: &'a Arc<Dir<T>>,
+    pub dir: &'a Arc<Dir>,
     /// The entries.
     pub batch: &'a Batch,
     /// Whether links are followed, so that a file can be met more often than it has names.
     pub follow: bool,
 }
 
-impl<'a, T> Visit<'a, T> {
+impl<'a> Visit<'a> {
     /// Iterates over the entries that are delivered, with their directory.
-    pub fn entries(&self) -> impl Iterator<Item = VisitEntry<'a, T>> + use<'a, T> {
+    pub fn entries(&self) -> impl Iterator<Item = VisitEntry<'a>> + use<'a> {
         let dir = self.dir;
         self.batch.iter().map(move |entry| VisitEntry { dir, entry })
     }
@@ -65,18 +65,18 @@ impl<'a, T> Visit<'a, T> {
 /// An entry of a visit, and the directory that holds it. Dereferences to [`EntryRef`]: name, type and
 /// attributes.
 #[derive(Debug)]
-pub struct VisitEntry<'a, T = ()> {
-    dir: &'a Arc<Dir<T>>,
+pub struct VisitEntry<'a> {
+    dir: &'a Arc<Dir>,
     entry: EntryRef<'a>,
 }
 
-impl<'a, T> VisitEntry<'a, T> {
-    pub(crate) fn new(dir: &'a Arc<Dir<T>>, entry: EntryRef<'a>) -> Self {
+impl<'a> VisitEntry<'a> {
+    pub(crate) fn new(dir: &'a Arc<Dir>, entry: EntryRef<'a>) -> Self {
         Self { dir, entry }
     }
 
     /// Returns the directory that holds the entry; the top for a root.
-    pub fn dir(&self) -> &'a Arc<Dir<T>> {
+    pub fn dir(&self) -> &'a Arc<Dir> {
         self.dir
     }
 
@@ -91,15 +91,15 @@ impl<'a, T> VisitEntry<'a, T> {
     }
 }
 
-impl<T> Clone for VisitEntry<'_, T> {
+impl Clone for VisitEntry<'_> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for VisitEntry<'_, T> {}
+impl Copy for VisitEntry<'_> {}
 
-impl<'a, T> std::ops::Deref for VisitEntry<'a, T> {
+impl<'a> std::ops::Deref for VisitEntry<'a> {
     type Target = EntryRef<'a>;
 
     fn deref(&self) -> &Self::Target {
@@ -110,9 +110,9 @@ impl<'a, T> std::ops::Deref for VisitEntry<'a, T> {
 /// A directory that is about to be read, or is counted without being read.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Entering<'a, T> {
+pub struct Entering<'a> {
     /// The directory above; `None` for the top.
-    pub parent: Option<&'a Arc<Dir<T>>>,
+    pub parent: Option<&'a Arc<Dir>>,
     /// Its name; of a root, the path as given.
     pub name: &'a OsStr,
     /// The attributes of the directory itself: those in [`Want::opened`], or none if it lies beyond
@@ -167,15 +167,11 @@ impl From<SkipReason> for Omission {
 /// }
 ///
 /// impl Sink for Extensions {
-///     type Tag = ();
-///
 ///     fn want(&self) -> Want {
 ///         Want::nothing() // names and types
 ///     }
 ///
-///     fn enter(&mut self, _: Entering<'_, ()>) {}
-///
-///     fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
+///     fn visit(&mut self, visit: Visit<'_>) -> Flow {
 ///         for entry in visit.entries().filter(|entry| entry.file_type() == FileType::File) {
 ///             if let Some(extension) = Path::new(entry.name).extension() {
 ///                 let extension = extension.to_string_lossy().into_owned();
@@ -185,7 +181,7 @@ impl From<SkipReason> for Omission {
 ///         Flow::Continue
 ///     }
 ///
-///     fn omit(&mut self, _: &Dir<()>, omission: Omission) -> Flow {
+///     fn omit(&mut self, _: &Dir, omission: Omission) -> Flow {
 ///         self.diagnostics.add(omission);
 ///         Flow::Continue
 ///     }
@@ -202,35 +198,38 @@ impl From<SkipReason> for Omission {
 /// assert!(found.counts["rs"] > 10 && found.diagnostics.is_complete());
 /// # Ok::<(), transect::Error>(())
 /// ```
-pub trait Sink: Send + Sized {
-    /// The value attached to every directory: a row number, a running total, or nothing.
-    type Tag: Send + Sync + 'static;
-
+pub trait Sink: Send {
     /// Returns the attributes that the sink needs. Others are not queried.
     fn want(&self) -> Want;
 
-    /// Called when a directory begins. Returns the value to attach to it.
-    fn enter(&mut self, entering: Entering<'_, Self::Tag>) -> Self::Tag;
+    /// Called when a directory begins. Returns what is attached to it, as [`Dir::tag`].
+    fn enter(&mut self, _entering: Entering<'_>) -> Tag {
+        Tag::None
+    }
 
     /// Receives entries with the wanted attributes.
-    fn visit(&mut self, visit: Visit<'_, Self::Tag>) -> Flow;
+    fn visit(&mut self, visit: Visit<'_>) -> Flow;
 
     /// Called when everything in and below a directory is finished.
-    fn leave(&mut self, _dir: &Dir<Self::Tag>) {}
+    fn leave(&mut self, _dir: &Dir) {}
 
     /// Called when an entry of `dir`, or what is in `dir`, will be missing. [`Diagnostics::add`] counts it.
-    fn omit(&mut self, dir: &Dir<Self::Tag>, omission: Omission) -> Flow;
+    fn omit(&mut self, dir: &Dir, omission: Omission) -> Flow;
 
     /// Merges the sink of another thread. The order of merges does not matter.
-    fn merge(&mut self, other: Self);
+    fn merge(&mut self, other: Self)
+    where
+        Self: Sized;
 
-    /// Whether [`judge`](Sink::judge) is implemented.
+    /// Returns whether [`judge`](Sink::judge) is implemented.
     #[doc(hidden)]
-    const JUDGES: bool = false;
+    fn judges(&self) -> bool {
+        false
+    }
 
     /// Decides about an entry by name, before its attributes are queried. Its type may be unknown.
     #[doc(hidden)]
-    fn judge(&mut self, _dir: &Dir<Self::Tag>, _entry: EntryRef<'_>) -> Verdict {
+    fn judge(&mut self, _dir: &Dir, _entry: EntryRef<'_>) -> Verdict {
         Verdict::Keep
     }
 
@@ -238,7 +237,7 @@ pub trait Sink: Send + Sized {
     /// returned [`Flow::Skip`], for all directories of that batch that would be read, in their
     /// order.
     #[doc(hidden)]
-    fn skips(&mut self, _dir: &Dir<Self::Tag>, _entry: EntryRef<'_>) -> bool {
+    fn skips(&mut self, _dir: &Dir, _entry: EntryRef<'_>) -> bool {
         true
     }
 

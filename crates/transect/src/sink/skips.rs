@@ -13,10 +13,10 @@ pub struct Skips(VecDeque<bool>);
 impl Skips {
     /// Passes the entries of a batch to a callback, and returns what the sink returns from
     /// [`Sink::visit`](crate::Sink::visit).
-    pub fn visit<'a, T>(
+    pub fn visit<'a>(
         &mut self,
-        visit: &Visit<'a, T>,
-        mut callback: impl FnMut(VisitEntry<'a, T>) -> Flow,
+        visit: &Visit<'a>,
+        mut callback: impl FnMut(VisitEntry<'a>) -> Flow,
     ) -> Flow {
         self.0.clear();
         let mut skips = false;

@@ -1,11 +1,11 @@
 //! Counts and sizes, for `scan`. Memory does not grow with the tree.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use transect_sys::{Attributes, FieldMask, FileType, Want};
 
 use crate::account::{HardLinks, SizeTotals};
-use crate::dir::Dir;
+use crate::dir::{Dir, Tag};
 use crate::lock::lock;
 use crate::sink::largest::{LargestEntry, RankBy, Ranking};
 use crate::sink::{Diagnostics, Entering, Flow, Omission, Sink, Visit};
@@ -37,7 +37,7 @@ pub struct Totals {
 
 /// The totals of a directory and of the finished directories below it.
 #[derive(Debug, Default)]
-pub struct DirTotals {
+pub(super) struct DirTotals {
     sizes: SizeTotals,
     links: HardLinks,
     errors: u64,
@@ -93,6 +93,12 @@ impl Totals {
     }
 }
 
+/// Locks what is known so far of a directory. Only the thread that reads it and those that finish a directory below
+/// it take the lock, so it is hardly ever contended.
+fn totals_of(dir: &Dir) -> MutexGuard<'_, DirTotals> {
+    lock(dir.tag.value::<Mutex<DirTotals>>().expect("BUG: every directory was entered"))
+}
+
 fn size_of(attributes: &Attributes) -> SizeTotals {
     SizeTotals {
         apparent: attributes.size().unwrap_or(0),
@@ -102,10 +108,6 @@ fn size_of(attributes: &Attributes) -> SizeTotals {
 }
 
 impl Sink for Totals {
-    /// Only the thread that reads the directory and those that finish a directory below it take the
-    /// lock, so it is hardly ever contended.
-    type Tag = Mutex<DirTotals>;
-
     fn want(&self) -> Want {
         let sizes = FieldMask::SIZE | FieldMask::ALLOCATED;
         Want::nothing()
@@ -114,18 +116,18 @@ impl Sink for Totals {
             .opened(sizes | FieldMask::DEVICE)
     }
 
-    fn enter(&mut self, entering: Entering<'_, Self::Tag>) -> Self::Tag {
+    fn enter(&mut self, entering: Entering<'_>) -> Tag {
         let mut totals = DirTotals::default();
         if entering.parent.is_some() && entering.listed {
             self.directories += 1;
             totals.sizes.directories_apparent = entering.attributes.size().unwrap_or(0);
             totals.sizes.directories_allocated = entering.attributes.allocated().unwrap_or(0);
         }
-        Mutex::new(totals)
+        Tag::Value(Box::new(Mutex::new(totals)))
     }
 
-    fn visit(&mut self, visit: Visit<'_, Self::Tag>) -> Flow {
-        let totals = &mut *lock(&visit.dir.tag);
+    fn visit(&mut self, visit: Visit<'_>) -> Flow {
+        let totals = &mut *totals_of(visit.dir);
         for entry in visit.batch.iter() {
             match entry.file_type() {
                 // Counted in `enter`, together with its own size.
@@ -153,8 +155,8 @@ impl Sink for Totals {
         Flow::Continue
     }
 
-    fn leave(&mut self, dir: &Dir<Self::Tag>) {
-        let mut totals = std::mem::take(&mut *lock(&dir.tag));
+    fn leave(&mut self, dir: &Dir) {
+        let mut totals = std::mem::take(&mut *totals_of(dir));
         let Some(parent) = dir.parent() else {
             self.sizes += totals.sizes;
             self.hard_links += totals.links.extra_names();
@@ -163,7 +165,7 @@ impl Sink for Totals {
         if dir.depth() > Some(0) {
             self.largest_directories.offer(&totals.sizes, totals.errors, dir.id, || dir.path());
         }
-        let mut above = lock(&parent.tag);
+        let mut above = totals_of(parent);
         above.errors += totals.errors;
         if !totals.links.is_empty() {
             // Subtract before adding, so that no sum exceeds the bytes there are.
@@ -172,9 +174,9 @@ impl Sink for Totals {
         above.sizes += totals.sizes;
     }
 
-    fn omit(&mut self, dir: &Dir<Self::Tag>, omission: Omission) -> Flow {
+    fn omit(&mut self, dir: &Dir, omission: Omission) -> Flow {
         if let Omission::Failed(_) = omission {
-            lock(&dir.tag).errors += 1;
+            totals_of(dir).errors += 1;
         }
         self.diagnostics.add(omission);
         Flow::Continue

@@ -15,7 +15,7 @@ use super::directory_buffer::DirectoryBuffer;
 use super::hard_links::LinkedName;
 use super::partial::{DirectoryStart, PartialTable, Publisher, PublisherSource, Update};
 use super::{Table, finish, hard_links};
-use crate::dir::Dir;
+use crate::dir::{Dir, Tag};
 use crate::error::{Error, Operation};
 use crate::sink::{Diagnostics, Entering, Flow, Omission, Sink, Visit};
 
@@ -182,6 +182,11 @@ impl TableSink {
     }
 }
 
+/// Returns the number that [`TableSink`] gave a directory.
+fn number_of(dir: &Dir) -> u32 {
+    dir.tag.number().expect("BUG: every directory was entered")
+}
+
 /// Makes the table of the entries that all threads found.
 fn assemble(sink: TableSink) -> Table {
     let TableSink {
@@ -209,8 +214,6 @@ fn assemble(sink: TableSink) -> Table {
 }
 
 impl Sink for TableSink {
-    type Tag = u32;
-
     fn want(&self) -> Want {
         // Totals hold the newest time, with or without a column.
         let columns = self.rows.columns() | FieldMask::MTIME;
@@ -220,33 +223,34 @@ impl Sink for TableSink {
             .opened(columns | FieldMask::DEVICE)
     }
 
-    fn enter(&mut self, entering: Entering<'_, u32>) -> u32 {
+    fn enter(&mut self, entering: Entering<'_>) -> Tag {
         self.flush_buffer();
-        let parent = entering.parent.map(|parent| parent.tag);
-        self.begin(parent, entering.name, entering.attributes, entering.listed)
+        let parent = entering.parent.map(|parent| number_of(parent));
+        Tag::Number(self.begin(parent, entering.name, entering.attributes, entering.listed))
     }
 
-    fn visit(&mut self, visit: Visit<'_, u32>) -> Flow {
+    fn visit(&mut self, visit: Visit<'_>) -> Flow {
         if self.current.is_none() {
-            self.current = Some(self.index_of(visit.dir.tag));
+            self.current = Some(self.index_of(number_of(visit.dir)));
         }
         let bytes = self.buffer.add_batch(self.rows.columns(), visit.batch, visit.follow);
         self.bytes = self.bytes.saturating_add(bytes);
         if self.too_large { Flow::Quit } else { Flow::Continue }
     }
 
-    fn omit(&mut self, dir: &Dir<u32>, omission: Omission) -> Flow {
-        self.publish(|update| update.omit(dir.tag, &omission));
+    fn omit(&mut self, dir: &Dir, omission: Omission) -> Flow {
+        let number = number_of(dir);
+        self.publish(|update| update.omit(number, &omission));
         match &omission {
             Omission::Failed(error) => {
                 if matches!(error.operation(), Operation::OpenDirectory | Operation::ReadDirectory)
                 {
-                    self.mark_unread(dir.tag, UnreadReason::Failed(error.kind()));
+                    self.mark_unread(number, UnreadReason::Failed(error.kind()));
                 }
-                self.errors.push(dir.tag);
+                self.errors.push(number);
             }
             Omission::Skipped(reason) if reason.leaves_directory_unread() => {
-                self.mark_unread(dir.tag, UnreadReason::Skipped(*reason));
+                self.mark_unread(number, UnreadReason::Skipped(*reason));
             }
             _ => {}
         }

@@ -9,15 +9,14 @@ use transect_sys::Reader;
 
 use crate::error::Error;
 use crate::lock::lock;
-use crate::sink::Sink;
 use crate::walk::recursive::{MAX_RECURSION, STACK_BYTES};
 use crate::walk::shared::WalkShared;
 use crate::walk::task::{Task, Tasks};
-use crate::walk::worker::Worker;
+use crate::walk::worker::{WithWorker, Worker};
 
 /// The state that all futures of a walk share.
-struct Futures<'f, F> {
-    spawn: &'f F,
+struct Futures<'f, R: Reader> {
+    with_worker: &'f WithWorker<'f, R>,
     /// The number of running threads, the first one included.
     running: AtomicUsize,
     /// The maximum of `running`.
@@ -26,45 +25,43 @@ struct Futures<'f, F> {
 }
 
 /// Visits `tasks` and all directories below them.
-pub(super) fn drain<'r, R: Reader, S: Sink>(
-    shared: &'r WalkShared<R, S>,
-    mut worker: Worker<'r, R, S>,
-    mut tasks: Tasks<R, S>,
-    spawn: &(impl Fn(usize) -> Worker<'r, R, S> + Sync),
-) -> Result<(Vec<S>, usize), Error> {
+pub(super) fn drain<R: Reader>(
+    shared: &WalkShared<R>,
+    worker: &mut Worker<'_, R>,
+    mut tasks: Tasks<R>,
+    with_worker: &WithWorker<'_, R>,
+) -> Result<usize, Error> {
     let limit = shared.plan.threads.busy();
-    let futures = Futures { spawn, running: AtomicUsize::new(1), peak: AtomicUsize::new(1), limit };
-    let sink = std::thread::scope(|scope| {
+    let (running, peak) = (AtomicUsize::new(1), AtomicUsize::new(1));
+    let futures = Futures { with_worker, running, peak, limit };
+    std::thread::scope(|scope| {
         let (futures, tasks) = (&futures, &mut tasks);
         let first = Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, move || {
             while let Some(task) = tasks.pop() {
-                futures.visit_directory(scope, &mut worker, task, 0, tasks);
+                futures.visit_directory(scope, worker, task, 0, tasks);
             }
-            worker.into_sink()
         });
-        Ok::<_, Error>(join_thread(first.map_err(Error::ThreadStart)?))
+        join_thread(first.map_err(Error::ThreadStart)?);
+        Ok::<_, Error>(())
     })?;
-    Ok((vec![sink], futures.peak.into_inner()))
+    Ok(futures.peak.into_inner())
 }
 
 /// Waits for a thread, and resumes its panic.
-fn join_thread<S>(thread: ScopedJoinHandle<'_, S>) -> S {
+fn join_thread(thread: ScopedJoinHandle<'_, ()>) {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-impl<F> Futures<'_, F> {
+impl<R: Reader> Futures<'_, R> {
     /// Reads a directory and evaluates a future for each directory in it.
-    fn visit_directory<'scope, 'r, R: Reader, S: Sink + 'r>(
+    fn visit_directory<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
-        worker: &mut Worker<'r, R, S>,
-        task: Task<R::Handle, S::Tag>,
+        worker: &mut Worker<'_, R>,
+        task: Task<R::Handle>,
         level: u32,
-        deeper: &mut Tasks<R, S>,
-    ) where
-        F: Fn(usize) -> Worker<'r, R, S> + Sync,
-        'r: 'scope,
-    {
+        deeper: &mut Tasks<R>,
+    ) {
         if level == MAX_RECURSION {
             return deeper.push(task);
         }
@@ -82,20 +79,16 @@ impl<F> Futures<'_, F> {
             self.visit_directory(scope, worker, child, level + 1, deeper);
         }
         for thread in running {
-            worker.absorb(join_thread(thread));
+            join_thread(thread);
         }
     }
 
     /// Starts a future on a thread of its own, or returns the task if there are no threads left.
-    fn start<'scope, 'r, R: Reader, S: Sink + 'r>(
+    fn start<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
-        task: Task<R::Handle, S::Tag>,
-    ) -> Result<ScopedJoinHandle<'scope, S>, Task<R::Handle, S::Tag>>
-    where
-        F: Fn(usize) -> Worker<'r, R, S> + Sync,
-        'r: 'scope,
-    {
+        task: Task<R::Handle>,
+    ) -> Result<ScopedJoinHandle<'scope, ()>, Task<R::Handle>> {
         let id = self.running.fetch_add(1, Ordering::Relaxed);
         if id >= self.limit {
             self.running.fetch_sub(1, Ordering::Relaxed);
@@ -106,13 +99,13 @@ impl<F> Futures<'_, F> {
         let task = std::sync::Arc::new(std::sync::Mutex::new(Some(task)));
         let given = std::sync::Arc::clone(&task);
         let started = Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, move || {
-            let mut worker = (self.spawn)(id);
-            let mut tasks: Vec<_> = lock(&given).take().into_iter().collect();
-            while let Some(task) = tasks.pop() {
-                self.visit_directory(scope, &mut worker, task, 0, &mut tasks);
-            }
+            (self.with_worker)(id, &mut |worker| {
+                let mut tasks: Vec<_> = lock(&given).take().into_iter().collect();
+                while let Some(task) = tasks.pop() {
+                    self.visit_directory(scope, worker, task, 0, &mut tasks);
+                }
+            });
             self.running.fetch_sub(1, Ordering::Relaxed);
-            worker.into_sink()
         });
         started.map_err(|_| {
             self.running.fetch_sub(1, Ordering::Relaxed);

@@ -36,58 +36,89 @@ mod stored;
 mod task;
 mod worker;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use transect_sys::Reader;
 
 use crate::dir::Dir;
 use crate::error::Error;
+use crate::lock::lock;
 use crate::order::Order;
 use crate::plan::ScanPlan;
 use crate::sink::Sink;
 
 use shared::WalkShared;
 use task::Tasks;
-use worker::{Prober, Worker};
+use worker::{Prober, WithWorker, Worker};
 
 pub(crate) use stepped::{Step, SteppedWalk, Stopper};
 pub use stored::StoredRows;
 
-/// The result of a walk.
-pub(crate) struct WalkResult<S> {
-    /// The merged sink.
-    pub(crate) sink: S,
+/// What is known of a walk that ended.
+pub(crate) struct Walked {
     /// The number of distinct roots.
     pub(crate) roots: usize,
     /// The number of threads that took part.
     pub(crate) threads: usize,
 }
 
-/// Runs a plan.
-pub(crate) fn walk<R: Reader, S: Sink>(
+/// Calls a function with the sink of another thread, and keeps the sink.
+pub(crate) type WithSink<'a> = dyn Fn(&mut dyn FnMut(&mut dyn Sink)) + Sync + 'a;
+
+/// Runs `walk` with `first` and with sinks of the same type for other threads, and merges them all.
+///
+/// Only this function knows the type of the sinks. The walk calls them through [`Sink`] a few times for each
+/// directory, so that it is compiled once, and not anew for each type.
+pub(crate) fn merged<S: Sink, T>(
+    mut first: S,
+    make: &(impl Fn() -> S + Sync),
+    walk: impl FnOnce(&mut S, &WithSink<'_>) -> Result<T, Error>,
+) -> Result<(S, T), Error> {
+    let others = Mutex::new(Vec::new());
+    let walked = walk(&mut first, &|work| {
+        let mut sink = make();
+        work(&mut sink);
+        lock(&others).push(sink);
+    })?;
+    let others = others.into_inner().unwrap_or_else(PoisonError::into_inner);
+    others.into_iter().for_each(|sink| first.merge(sink));
+    Ok((first, walked))
+}
+
+/// Runs a plan on the caller's thread, with `sink`, and on others.
+pub(crate) fn walk<R: Reader>(
     plan: &ScanPlan,
-    make_sink: &(impl Fn() -> S + Sync),
-    make_reader: &(impl Fn() -> R + Sync),
-) -> Result<WalkResult<S>, Error> {
+    sink: &mut dyn Sink,
+    with_sink: &WithSink<'_>,
+    make_reader: &(dyn Fn() -> R + Sync),
+) -> Result<Walked, Error> {
     let mut reader = make_reader();
-    let sink = make_sink();
     let shared = WalkShared::new(plan, sink.want(), &mut reader);
-    let prober = plan.probes().then(|| Prober::new(make_reader()));
-    let mut worker = Worker::new(&shared, 0, reader, prober, sink);
+    let mut worker = Worker::new(&shared, 0, (reader, prober(plan, make_reader)), sink);
     let (top, tasks) = worker.visit_roots();
-    finish(&shared, worker, top, tasks, make_sink, make_reader)
+    finish(&shared, worker, top, tasks, with_sink, make_reader)
+}
+
+/// Returns the second reader of a worker, if a filter needs one.
+fn prober<R: Reader>(plan: &ScanPlan, make_reader: &dyn Fn() -> R) -> Option<Prober<R>> {
+    plan.probes().then(|| Prober::new(make_reader()))
 }
 
 /// Visits `tasks` and everything else that is left of a walk.
-fn finish<'w, R: Reader, S: Sink>(
-    shared: &'w WalkShared<R, S>,
-    mut worker: Worker<'w, R, S>,
-    top: Arc<Dir<S::Tag>>,
-    mut tasks: Tasks<R, S>,
-    make_sink: &(impl Fn() -> S + Sync),
-    make_reader: &(impl Fn() -> R + Sync),
-) -> Result<WalkResult<S>, Error> {
-    let prober = || shared.plan.probes().then(|| Prober::new(make_reader()));
+fn finish<R: Reader>(
+    shared: &WalkShared<R>,
+    mut worker: Worker<'_, R>,
+    top: Arc<Dir>,
+    mut tasks: Tasks<R>,
+    with_sink: &WithSink<'_>,
+    make_reader: &(dyn Fn() -> R + Sync),
+) -> Result<Walked, Error> {
+    let with_worker: &WithWorker<'_, R> = &|id, work| {
+        with_sink(&mut |sink| {
+            let readers = (make_reader(), prober(&shared.plan, make_reader));
+            work(&mut Worker::new(shared, id, readers, sink));
+        });
+    };
     let mut threads = 1;
     // Links to directories wait until all real directories are known. Only then is it certain, and
     // the same in every run, which of them lead to a directory that was not read.
@@ -95,40 +126,28 @@ fn finish<'w, R: Reader, S: Sink>(
         tasks = worker.take_links();
     }
     while !tasks.is_empty() {
-        let (sinks, used) = drain(shared, worker, tasks, make_sink, make_reader)?;
-        threads = threads.max(used);
-        worker = Worker::new(shared, 0, make_reader(), prober(), merged(sinks));
+        threads = threads.max(drain(shared, &mut worker, tasks, with_worker)?);
         tasks = worker.take_links();
     }
     worker.release(top);
-    Ok(WalkResult { sink: worker.into_sink(), roots: shared.roots.distinct(), threads })
+    Ok(Walked { roots: shared.roots.distinct(), threads })
 }
 
-/// Visits `tasks` and all directories below them, in the plan's order.
-fn drain<'r, R: Reader, S: Sink>(
-    shared: &'r WalkShared<R, S>,
-    worker: Worker<'r, R, S>,
-    tasks: Tasks<R, S>,
-    make_sink: &(impl Fn() -> S + Sync),
-    make_reader: &(impl Fn() -> R + Sync),
-) -> Result<(Vec<S>, usize), Error> {
-    let prober = || shared.plan.probes().then(|| Prober::new(make_reader()));
-    let spawn = |id| Worker::new(shared, id, make_reader(), prober(), make_sink());
+/// Visits `tasks` and all directories below them, in the plan's order. Returns the number of threads.
+fn drain<R: Reader>(
+    shared: &WalkShared<R>,
+    worker: &mut Worker<'_, R>,
+    tasks: Tasks<R>,
+    with_worker: &WithWorker<'_, R>,
+) -> Result<usize, Error> {
     Ok(match shared.plan.order {
         Order::Recursive => recursive::drain(worker, tasks)?,
         Order::Queue => sequential::drain(worker, tasks, sequential::Queue::default()),
         Order::Stack => sequential::drain(worker, tasks, sequential::Stack::default()),
         Order::StackPresized => sequential::drain(worker, tasks, sequential::Stack::presized()),
         Order::Array => sequential::drain(worker, tasks, sequential::Array::default()),
-        Order::Futures => futures::drain(shared, worker, tasks, &spawn)?,
-        Order::SharedQueue => shared_queue::drain(shared, worker, tasks, &spawn),
-        Order::WorkStealing => stealing::drain(shared, worker, tasks, &spawn),
+        Order::Futures => futures::drain(shared, worker, tasks, with_worker)?,
+        Order::SharedQueue => shared_queue::drain(shared, worker, tasks, with_worker),
+        Order::WorkStealing => stealing::drain(shared, worker, tasks, with_worker),
     })
-}
-
-fn merged<S: Sink>(sinks: Vec<S>) -> S {
-    let mut sinks = sinks.into_iter();
-    let mut all = sinks.next().expect("BUG: the first worker always hands its sink back");
-    sinks.for_each(|sink| all.merge(sink));
-    all
 }

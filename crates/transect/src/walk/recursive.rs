@@ -1,9 +1,10 @@
 //! A function that calls itself for every directory.
 
+use std::thread::Builder;
+
 use transect_sys::Reader;
 
 use crate::error::Error;
-use crate::sink::Sink;
 use crate::walk::task::{Task, Tasks};
 use crate::walk::worker::Worker;
 
@@ -16,29 +17,27 @@ pub(super) const MAX_RECURSION: u32 = 4096;
 pub(super) const STACK_BYTES: usize = 16 << 20;
 
 /// Visits `tasks` and all directories below them, on a thread with a large stack.
-pub(super) fn drain<'r, R: Reader, S: Sink>(
-    mut worker: Worker<'r, R, S>,
-    mut tasks: Tasks<R, S>,
-) -> Result<(Vec<S>, usize), Error> {
-    let sink = std::thread::scope(|scope| {
-        let thread =
-            std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, move || {
-                while let Some(task) = tasks.pop() {
-                    descend(&mut worker, task, 0, &mut tasks);
-                }
-                worker.into_sink()
-            });
+pub(super) fn drain<R: Reader>(
+    worker: &mut Worker<'_, R>,
+    mut tasks: Tasks<R>,
+) -> Result<usize, Error> {
+    std::thread::scope(|scope| {
+        let thread = Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, move || {
+            while let Some(task) = tasks.pop() {
+                descend(worker, task, 0, &mut tasks);
+            }
+        });
         let joined = thread.map_err(Error::ThreadStart)?.join();
-        Ok::<_, Error>(joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    })?;
-    Ok((vec![sink], 1))
+        joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok(1)
+    })
 }
 
-fn descend<R: Reader, S: Sink>(
-    worker: &mut Worker<'_, R, S>,
-    task: Task<R::Handle, S::Tag>,
+fn descend<R: Reader>(
+    worker: &mut Worker<'_, R>,
+    task: Task<R::Handle>,
     level: u32,
-    deeper: &mut Tasks<R, S>,
+    deeper: &mut Tasks<R>,
 ) {
     if level == MAX_RECURSION {
         return deeper.push(task);

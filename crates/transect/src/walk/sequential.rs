@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use transect_sys::Reader;
 
-use crate::sink::Sink;
 use crate::walk::task::Tasks;
 use crate::walk::worker::Worker;
 
@@ -16,18 +15,18 @@ pub(super) trait Frontier<T> {
     fn next(&mut self) -> Option<T>;
 }
 
-/// Visits `tasks` and all directories below them.
-pub(super) fn drain<'r, R: Reader, S: Sink>(
-    mut worker: Worker<'r, R, S>,
-    mut tasks: Tasks<R, S>,
-    mut frontier: impl Frontier<super::task::Task<R::Handle, S::Tag>>,
-) -> (Vec<S>, usize) {
+/// Visits `tasks` and all directories below them, on one thread.
+pub(super) fn drain<R: Reader>(
+    worker: &mut Worker<'_, R>,
+    mut tasks: Tasks<R>,
+    mut frontier: impl Frontier<super::task::Task<R::Handle>>,
+) -> usize {
     frontier.add(&mut tasks);
     while let Some(task) = frontier.next() {
         worker.visit(task, &mut tasks);
         frontier.add(&mut tasks);
     }
-    (vec![worker.into_sink()], 1)
+    1
 }
 
 /// First in, first out.

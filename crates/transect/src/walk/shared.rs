@@ -11,14 +11,14 @@ use transect_sys::{FieldMask, FileId, Reader, Want};
 use crate::lock::lock;
 use crate::options::WorkLimit;
 use crate::plan::ScanPlan;
-use crate::sink::{Flow, Sink};
+use crate::sink::Flow;
 use crate::walk::budget::HandleBudget;
 use crate::walk::mounts::MountNames;
 use crate::walk::roots::RootEntries;
 use crate::walk::task::Task;
 
 /// The state that all workers of a walk share.
-pub(super) struct WalkShared<R: Reader, S: Sink> {
+pub(super) struct WalkShared<R: Reader> {
     pub(super) plan: ScanPlan,
     pub(super) want: Want,
     mounts: MountNames,
@@ -32,16 +32,16 @@ pub(super) struct WalkShared<R: Reader, S: Sink> {
     /// The directories read so far; only maintained when links are followed.
     seen: Mutex<HashSet<FileId>>,
     /// Links to directories, for the next round.
-    links: Mutex<Vec<DeferredLink<R::Handle, S::Tag>>>,
+    links: Mutex<Vec<DeferredLink<R::Handle>>>,
 }
 
 /// A link to a directory.
-pub(super) struct DeferredLink<H, T> {
-    pub(super) task: Task<H, T>,
+pub(super) struct DeferredLink<H> {
+    pub(super) task: Task<H>,
     pub(super) target: Option<FileId>,
 }
 
-impl<R: Reader, S: Sink> WalkShared<R, S> {
+impl<R: Reader> WalkShared<R> {
     pub(super) fn new(plan: &ScanPlan, mut want: Want, reader: &mut R) -> Self {
         want.follow = plan.options.follow_links;
         if let Some(filter) = &plan.filter {
@@ -130,12 +130,12 @@ impl<R: Reader, S: Sink> WalkShared<R, S> {
     }
 
     /// Keeps a link to a directory for the next round.
-    pub(super) fn defer(&self, link: DeferredLink<R::Handle, S::Tag>) {
+    pub(super) fn defer(&self, link: DeferredLink<R::Handle>) {
         lock(&self.links).push(link);
     }
 
     /// Removes and returns the links of the last round.
-    pub(super) fn take_links(&self) -> Vec<DeferredLink<R::Handle, S::Tag>> {
+    pub(super) fn take_links(&self) -> Vec<DeferredLink<R::Handle>> {
         std::mem::take(&mut *lock(&self.links))
     }
 }

@@ -8,21 +8,20 @@ use std::thread::Builder;
 use transect_sys::Reader;
 
 use crate::lock::lock;
-use crate::sink::Sink;
 use crate::walk::helpers::{Helpers, PendingBatch, PendingBatches};
 use crate::walk::shared::WalkShared;
 use crate::walk::task::{Task, Tasks};
-use crate::walk::worker::Worker;
+use crate::walk::worker::{WithWorker, Worker};
 
-struct TaskQueue<H, T> {
-    state: Mutex<QueueState<H, T>>,
+struct TaskQueue<H> {
+    state: Mutex<QueueState<H>>,
     changed: Condvar,
     batches: PendingBatches<H>,
     threads: usize,
 }
 
-struct QueueState<H, T> {
-    tasks: VecDeque<Task<H, T>>,
+struct QueueState<H> {
+    tasks: VecDeque<Task<H>>,
     /// The number of threads that have nothing to do, or have not begun.
     idle: usize,
     /// Tasks that wait or are in progress. At zero the walk is finished.
@@ -32,12 +31,12 @@ struct QueueState<H, T> {
 }
 
 /// Visits `tasks` and all directories below them.
-pub(super) fn drain<'r, R: Reader, S: Sink>(
-    shared: &'r WalkShared<R, S>,
-    first: Worker<'r, R, S>,
-    tasks: Tasks<R, S>,
-    spawn: &(impl Fn(usize) -> Worker<'r, R, S> + Sync),
-) -> (Vec<S>, usize) {
+pub(super) fn drain<R: Reader>(
+    shared: &WalkShared<R>,
+    first: &mut Worker<'_, R>,
+    tasks: Tasks<R>,
+    with_worker: &WithWorker<'_, R>,
+) -> usize {
     let threads = shared.plan.threads.busy();
     let state =
         QueueState { pending: tasks.len(), tasks: tasks.into(), idle: threads, aborted: false };
@@ -46,25 +45,28 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
     std::thread::scope(|scope| {
         // The walk continues if a thread fails to start: the first one always works.
         let others: Vec<_> = (1..threads)
-            .map_while(|id| Builder::new().spawn_scoped(scope, move || queue.work(spawn(id))).ok())
+            .map_while(|id| {
+                let work = move || with_worker(id, &mut |worker| queue.work(worker));
+                Builder::new().spawn_scoped(scope, work).ok()
+            })
             .collect();
         let threads = 1 + others.len();
-        let mut sinks = vec![queue.work(first)];
+        queue.work(first);
         for thread in others {
-            sinks.push(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         }
-        (sinks, threads)
+        threads
     })
 }
 
 /// What a thread does next.
-enum Work<H, T> {
-    Visit(Task<H, T>),
+enum Work<H> {
+    Visit(Task<H>),
     Help(PendingBatch<H>),
 }
 
-impl<H, T> TaskQueue<H, T> {
-    fn work<R: Reader<Handle = H>, S: Sink<Tag = T>>(&self, mut worker: Worker<'_, R, S>) -> S {
+impl<H> TaskQueue<H> {
+    fn work<R: Reader<Handle = H>>(&self, worker: &mut Worker<'_, R>) {
         let _end = EndOnPanic(self);
         let mut children = Vec::new();
         while let Some(work) = self.next() {
@@ -79,12 +81,11 @@ impl<H, T> TaskQueue<H, T> {
                 }
             }
         }
-        worker.into_sink()
     }
 
     /// Removes and returns the next task, or a batch if there is none; waits while tasks in progress
     /// may still yield some.
-    fn next(&self) -> Option<Work<H, T>> {
+    fn next(&self) -> Option<Work<H>> {
         let mut state = lock(&self.state);
         loop {
             let task = state.tasks.pop_front().map(Work::Visit);
@@ -100,7 +101,7 @@ impl<H, T> TaskQueue<H, T> {
     }
 
     /// Finishes one task, and adds those that it yielded.
-    fn done(&self, children: &mut Vec<Task<H, T>>) {
+    fn done(&self, children: &mut Vec<Task<H>>) {
         let mut state = lock(&self.state);
         state.idle += 1;
         if state.aborted {
@@ -114,7 +115,7 @@ impl<H, T> TaskQueue<H, T> {
     }
 }
 
-impl<H, T> Helpers<H> for TaskQueue<H, T> {
+impl<H> Helpers<H> for TaskQueue<H> {
     fn are_free(&self) -> bool {
         lock(&self.state).idle > 0
     }
@@ -135,9 +136,9 @@ impl<H, T> Helpers<H> for TaskQueue<H, T> {
 }
 
 /// Ends the walk on all threads when a sink panics: the others would wait forever.
-struct EndOnPanic<'a, H, T>(&'a TaskQueue<H, T>);
+struct EndOnPanic<'a, H>(&'a TaskQueue<H>);
 
-impl<H, T> Drop for EndOnPanic<'_, H, T> {
+impl<H> Drop for EndOnPanic<'_, H> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let mut state = lock(&self.0.state);

@@ -39,19 +39,18 @@ use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 use transect_sys::Reader;
 
 use crate::lock::lock;
-use crate::sink::Sink;
 use crate::walk::device_wait::DeviceWait;
 use crate::walk::helpers::{Helpers, PendingBatches};
 use crate::walk::shared::WalkShared;
 use crate::walk::spare_work::SpareWork;
 use crate::walk::task::{Task, Tasks};
-use crate::walk::worker::{Reading, Worker};
+use crate::walk::worker::{Reading, WithWorker, Worker};
 
-struct Pool<'p, R: Reader, S: Sink, F> {
-    spawn: &'p F,
-    stealers: Vec<Stealer<TaskOf<R, S>>>,
+struct Pool<'p, R: Reader> {
+    with_worker: &'p WithWorker<'p, R>,
+    stealers: Vec<Stealer<TaskOf<R>>>,
     /// The stacks of threads that have not been started.
-    unstarted: Mutex<Stacks<R, S>>,
+    unstarted: Mutex<Stacks<R>>,
     started: AtomicUsize,
     /// The maximum number of threads while directories come from memory, and while they wait.
     busy: usize,
@@ -64,25 +63,24 @@ struct Pool<'p, R: Reader, S: Sink, F> {
     wake: Condvar,
     /// A thread panicked: the others must not wait for its tasks.
     aborted: AtomicBool,
-    sinks: Mutex<Vec<S>>,
 }
 
-type TaskOf<R, S> = Task<<R as Reader>::Handle, <S as Sink>::Tag>;
+type TaskOf<R> = Task<<R as Reader>::Handle>;
 
 /// Thread numbers, each with its stack.
-type Stacks<R, S> = Vec<(usize, Deque<TaskOf<R, S>>)>;
+type Stacks<R> = Vec<(usize, Deque<TaskOf<R>>)>;
 
 /// Visits `tasks` and all directories below them.
-pub(super) fn drain<'r, R: Reader, S: Sink>(
-    shared: &'r WalkShared<R, S>,
-    mut first: Worker<'r, R, S>,
-    mut tasks: Tasks<R, S>,
-    spawn: &(impl Fn(usize) -> Worker<'r, R, S> + Sync),
-) -> (Vec<S>, usize) {
+pub(super) fn drain<R: Reader>(
+    shared: &WalkShared<R>,
+    first: &mut Worker<'_, R>,
+    mut tasks: Tasks<R>,
+    with_worker: &WithWorker<'_, R>,
+) -> usize {
     let mut spare = SpareWork::new(shared.plan.threads);
     let (mut large, mut children) = (None, Vec::new());
     while large.is_none() && !spare.is_worth_a_thread(tasks.len()) {
-        let Some(task) = tasks.pop() else { return (vec![first.into_sink()], 1) };
+        let Some(task) = tasks.pop() else { return 1 };
         let may_share = || shared.plan.threads.busy() > 1;
         let began = Instant::now();
         large = first.visit_until_shared(task, &mut children, may_share);
@@ -93,12 +91,12 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
         }
     }
     let (busy, waiting) = shared.plan.threads.limits();
-    let mut deques: Stacks<R, S> = (0..waiting).map(|id| (id, Deque::new_lifo())).collect();
+    let mut deques: Stacks<R> = (0..waiting).map(|id| (id, Deque::new_lifo())).collect();
     let stealers = deques.iter().map(|(_, deque)| deque.stealer()).collect();
     deques.reverse();
     let (id, local) = deques.pop().expect("BUG: a walk has at least one thread");
     let pool = Pool {
-        spawn,
+        with_worker,
         stealers,
         unstarted: Mutex::new(deques),
         started: AtomicUsize::new(1),
@@ -110,24 +108,22 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
         gate: Mutex::new(()),
         wake: Condvar::new(),
         aborted: AtomicBool::new(false),
-        sinks: Mutex::new(Vec::new()),
     };
     std::thread::scope(|scope| {
         tasks.into_iter().for_each(|task| local.push(task));
         pool.begin(scope, (id, local), first, large.map(|large| (large, children)));
     });
-    let started = pool.started.into_inner();
-    (pool.sinks.into_inner().unwrap_or_else(PoisonError::into_inner), started)
+    pool.started.into_inner()
 }
 
-impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> Pool<'p, R, S, F> {
+impl<R: Reader> Pool<'_, R> {
     /// Visits the rest of a large directory, if there is one, and then tasks as the first thread.
     fn begin<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
-        (id, local): (usize, Deque<TaskOf<R, S>>),
-        mut worker: Worker<'r, R, S>,
-        large: Option<(Reading<R, S>, Tasks<R, S>)>,
+        (id, local): (usize, Deque<TaskOf<R>>),
+        worker: &mut Worker<'_, R>,
+        large: Option<(Reading<R>, Tasks<R>)>,
     ) {
         if let Some((large, mut children)) = large {
             let _abort = self.abort_on_panic();
@@ -136,15 +132,15 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
             self.finish_task(children.len());
             children.into_iter().for_each(|child| local.push(child));
         }
-        self.work(scope, id, local, worker);
+        self.work(scope, id, &local, worker);
     }
 
     fn work<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
         id: usize,
-        local: Deque<TaskOf<R, S>>,
-        mut worker: Worker<'r, R, S>,
+        local: &Deque<TaskOf<R>>,
+        worker: &mut Worker<'_, R>,
     ) {
         let _abort = self.abort_on_panic();
         let helpers = PoolHelpers { pool: self, scope };
@@ -153,7 +149,7 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
         if local.len() > 1 {
             self.share_work(scope, false);
         }
-        while let Some(task) = self.next_task(id, &local, &mut worker) {
+        while let Some(task) = self.next_task(id, local, worker) {
             let began = Instant::now();
             let entries = worker.visit_with(&helpers, task, &mut children);
             // A sink that waits for its consumer says nothing about the device.
@@ -165,7 +161,6 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
                 self.share_work(scope, waits.take_proof());
             }
         }
-        lock(&self.sinks).push(worker.into_sink());
     }
 
     fn abort_on_panic(&self) -> AbortOnPanic<'_> {
@@ -178,9 +173,9 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
     fn next_task(
         &self,
         id: usize,
-        local: &Deque<TaskOf<R, S>>,
-        worker: &mut Worker<'r, R, S>,
-    ) -> Option<TaskOf<R, S>> {
+        local: &Deque<TaskOf<R>>,
+        worker: &mut Worker<'_, R>,
+    ) -> Option<TaskOf<R>> {
         loop {
             if let Some(task) = local.pop().or_else(|| self.steal(id, local)) {
                 return Some(task);
@@ -213,7 +208,7 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
         self.batches.len() > 0 || self.stealers.iter().any(|stealer| !stealer.is_empty())
     }
 
-    fn steal(&self, id: usize, local: &Deque<TaskOf<R, S>>) -> Option<TaskOf<R, S>> {
+    fn steal(&self, id: usize, local: &Deque<TaskOf<R>>) -> Option<TaskOf<R>> {
         let threads = self.stealers.len();
         for victim in (id + 1..id + threads).map(|victim| &self.stealers[victim % threads]) {
             loop {
@@ -266,8 +261,9 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
         let Some((id, local)) = lock(&self.unstarted).pop() else {
             return;
         };
-        let thread = Builder::new()
-            .spawn_scoped(scope, move || self.work(scope, id, local, (self.spawn)(id)));
+        let thread = Builder::new().spawn_scoped(scope, move || {
+            (self.with_worker)(id, &mut |worker| self.work(scope, id, &local, worker));
+        });
         // Without another thread the walk continues on those that run.
         if thread.is_ok() {
             self.started.fetch_add(1, Ordering::Relaxed);
@@ -276,17 +272,12 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
 }
 
 /// The other threads of a pool.
-struct PoolHelpers<'scope, 'env, 'p, R: Reader, S: Sink, F> {
-    pool: &'scope Pool<'p, R, S, F>,
+struct PoolHelpers<'scope, 'env, 'p, R: Reader> {
+    pool: &'scope Pool<'p, R>,
     scope: &'scope Scope<'scope, 'env>,
 }
 
-impl<'scope, 'r, R, S, F> Helpers<R::Handle> for PoolHelpers<'scope, '_, '_, R, S, F>
-where
-    R: Reader,
-    S: Sink + 'r,
-    F: Fn(usize) -> Worker<'r, R, S> + Sync,
-{
+impl<R: Reader> Helpers<R::Handle> for PoolHelpers<'_, '_, '_, R> {
     fn are_free(&self) -> bool {
         let Pool { sleepers, started, busy, .. } = self.pool;
         sleepers.load(Ordering::Relaxed) > 0 || started.load(Ordering::Relaxed) < *busy

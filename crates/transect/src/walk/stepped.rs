@@ -8,8 +8,8 @@ use transect_sys::{ListStatus, Reader};
 
 use super::shared::WalkShared;
 use super::task::{Task, Tasks};
-use super::worker::{PausedWorker, Prober, Reading, Worker};
-use super::{WalkResult, finish};
+use super::worker::{PausedWorker, Reading, Worker};
+use super::{finish, merged, prober};
 use crate::dir::Dir;
 use crate::error::Error;
 use crate::order::Order;
@@ -18,14 +18,15 @@ use crate::sink::Sink;
 
 /// A walk that was begun, between two steps.
 pub(crate) struct SteppedWalk<R: Reader, S: Sink> {
-    shared: Arc<WalkShared<R, S>>,
+    shared: Arc<WalkShared<R>>,
+    sink: S,
     /// `None` during a step, and after a panic in one.
-    worker: Option<PausedWorker<R, S>>,
-    top: Arc<Dir<S::Tag>>,
+    worker: Option<PausedWorker<R>>,
+    top: Arc<Dir>,
     /// The directory that is being read, and the directories found in it so far.
-    reading: Option<Reading<R, S>>,
-    children: Tasks<R, S>,
-    tasks: VecDeque<Task<R::Handle, S::Tag>>,
+    reading: Option<Reading<R>>,
+    children: Tasks<R>,
+    tasks: VecDeque<Task<R::Handle>>,
     breadth_first: bool,
     /// The directories of a directory are read in the order of their names.
     sorts: bool,
@@ -43,9 +44,9 @@ pub(crate) enum Step {
 }
 
 /// Stops a walk that runs on other threads.
-pub(crate) struct Stopper<R: Reader, S: Sink>(Arc<WalkShared<R, S>>);
+pub(crate) struct Stopper<R: Reader>(Arc<WalkShared<R>>);
 
-impl<R: Reader, S: Sink> Stopper<R, S> {
+impl<R: Reader> Stopper<R> {
     pub(crate) fn stop(&self) {
         self.0.quit();
     }
@@ -53,11 +54,11 @@ impl<R: Reader, S: Sink> Stopper<R, S> {
 
 impl<R: Reader, S: Sink> SteppedWalk<R, S> {
     /// Begins a walk: delivers the roots to the sink.
-    pub(crate) fn begin(plan: &ScanPlan, sink: S, make_reader: &impl Fn() -> R) -> Self {
+    pub(crate) fn begin(plan: &ScanPlan, mut sink: S, make_reader: &dyn Fn() -> R) -> Self {
         let mut reader = make_reader();
         let shared = Arc::new(WalkShared::new(plan, sink.want(), &mut reader));
-        let prober = plan.probes().then(|| Prober::new(make_reader()));
-        let mut worker = Worker::new(&shared, 0, reader, prober, sink);
+        let readers = (reader, prober(plan, make_reader));
+        let mut worker = Worker::new(&shared, 0, readers, &mut sink);
         let (top, mut tasks) = worker.visit_roots();
         worker.report_progress();
         let sorts = plan.options.sort_by_name;
@@ -67,14 +68,15 @@ impl<R: Reader, S: Sink> SteppedWalk<R, S> {
         let worker = Some(worker.pause());
         let breadth_first = !sorts && matches!(plan.order, Order::Queue | Order::Array);
         let (reading, children) = (None, Vec::new());
-        Self { shared, worker, top, reading, children, tasks: tasks.into(), breadth_first, sorts }
+        let tasks = tasks.into();
+        Self { shared, sink, worker, top, reading, children, tasks, breadth_first, sorts }
     }
 
     /// Reads and delivers the next entries: one batch of one directory.
     pub(crate) fn step(&mut self) -> Step {
         // After a panic in a sink there is nothing to continue with.
         let Some(worker) = self.worker.take() else { return Step::End };
-        let mut worker = worker.resume(&self.shared);
+        let mut worker = worker.resume(&self.shared, &mut self.sink);
         let step = match self.reading.take() {
             Some(mut reading) => match worker.read_batch(&mut reading, &mut self.children) {
                 ListStatus::More => {
@@ -117,7 +119,7 @@ impl<R: Reader, S: Sink> SteppedWalk<R, S> {
     }
 
     /// Returns the name of the entry of `dir` that is the directory to be read next, or that leads to it.
-    pub(crate) fn next_below(&self, dir: &Dir<S::Tag>) -> Option<&OsStr> {
+    pub(crate) fn next_below(&self, dir: &Dir) -> Option<&OsStr> {
         let next = self.tasks.back()?;
         let (mut name, mut parent) = (&*next.name, &next.parent);
         while !std::ptr::eq(&raw const **parent, dir) {
@@ -136,11 +138,11 @@ impl<R: Reader, S: Sink> SteppedWalk<R, S> {
 
     /// Returns the sink; `None` after a panic in it.
     pub(crate) fn sink(&mut self) -> Option<&mut S> {
-        self.worker.as_mut().map(|worker| &mut worker.sink)
+        self.worker.is_some().then_some(&mut self.sink)
     }
 
     /// Returns a handle that stops the walk.
-    pub(crate) fn stopper(&self) -> Stopper<R, S> {
+    pub(crate) fn stopper(&self) -> Stopper<R> {
         Stopper(Arc::clone(&self.shared))
     }
 
@@ -148,15 +150,19 @@ impl<R: Reader, S: Sink> SteppedWalk<R, S> {
     pub(crate) fn run_to_end(
         self,
         make_sink: &(impl Fn() -> S + Sync),
-        make_reader: &(impl Fn() -> R + Sync),
-    ) -> Result<WalkResult<S>, Error> {
-        let Self { shared, worker, top, tasks, .. } = self;
-        let worker = worker.expect("BUG: a walk goes on after a panic").resume(&shared);
-        finish(&shared, worker, top, tasks.into(), make_sink, make_reader)
+        make_reader: &(dyn Fn() -> R + Sync),
+    ) -> Result<S, Error> {
+        let Self { shared, sink, worker, top, tasks, .. } = self;
+        let worker = worker.expect("BUG: a walk goes on after a panic");
+        let (sink, _) = merged(sink, make_sink, |first, with_sink| {
+            let worker = worker.resume(&shared, first);
+            finish(&shared, worker, top, tasks.into(), with_sink, make_reader)
+        })?;
+        Ok(sink)
     }
 }
 
 /// Sorts directories by name, the first one last: the last one is read next.
-fn sort_last_first<H, T>(directories: &mut [Task<H, T>]) {
+fn sort_last_first<H>(directories: &mut [Task<H>]) {
     directories.sort_unstable_by(|a, b| b.name.cmp(&a.name));
 }

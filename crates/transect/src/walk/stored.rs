@@ -129,7 +129,7 @@ struct Delivery<'d, R, S> {
 }
 
 /// The directories from the top to the innermost open one.
-type Open<S> = Vec<Arc<Dir<<S as Sink>::Tag>>>;
+type Open = Vec<Arc<Dir>>;
 
 impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
     fn run(mut self) -> (S, Result<(), R::Error>) {
@@ -145,7 +145,7 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
         (self.sink, end)
     }
 
-    fn deliver_all(&mut self, open: &mut Open<S>) -> Result<(), R::Error> {
+    fn deliver_all(&mut self, open: &mut Open) -> Result<(), R::Error> {
         let mut enters = true;
         while !self.is_stopped
             && !self.plan.options.cancel.is_cancelled()
@@ -165,7 +165,7 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
 
     /// Delivers the batch, whose last entry is a directory, and enters that. Returns false if it is not to be
     /// entered.
-    fn deliver_directory(&mut self, open: &mut Open<S>) -> bool {
+    fn deliver_directory(&mut self, open: &mut Open) -> bool {
         let dir = Arc::clone(innermost(open));
         let attributes = self.rows.attributes(self.fields);
         let verdict = self.deliver(&dir);
@@ -188,7 +188,7 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
     }
 
     /// Delivers the batch, and returns the verdict on its last entry.
-    fn deliver(&mut self, dir: &Arc<Dir<S::Tag>>) -> Verdict {
+    fn deliver(&mut self, dir: &Arc<Dir>) -> Verdict {
         let mut last = self.judge(dir);
         match self.sink.visit(Visit { dir, batch: &self.batch, follow: false }) {
             Flow::Continue => {}
@@ -200,7 +200,7 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
     }
 
     /// Judges the batch, and returns the verdict on its last entry.
-    fn judge(&mut self, dir: &Dir<S::Tag>) -> Verdict {
+    fn judge(&mut self, dir: &Dir) -> Verdict {
         let Self { plan, rows, sink, batch, relative, is_stopped, .. } = self;
         let filter = plan.filter.as_deref();
         if filter.is_some_and(|filter| filter.needs_paths()) {
@@ -229,7 +229,7 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
             {
                 verdict = entry_filter.judge(dir, EntryRef { verdict, ..entry });
             }
-            if S::JUDGES && verdict == Verdict::Keep {
+            if verdict == Verdict::Keep && sink.judges() {
                 verdict = sink.judge(dir, entry);
             }
             last = verdict;
@@ -239,7 +239,7 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
     }
 
     /// Returns the verdict on the last entry of the batch, a directory, if the sink may not want it.
-    fn prune(&mut self, dir: &Dir<S::Tag>, verdict: Verdict) -> Verdict {
+    fn prune(&mut self, dir: &Dir, verdict: Verdict) -> Verdict {
         let Self { sink, batch, .. } = self;
         let last = batch.entries().next_back();
         match last.filter(|_| verdict == Verdict::Keep) {
@@ -252,7 +252,7 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
     }
 
     /// Delivers what is left of the innermost directory, and leaves directories until `left` are open.
-    fn leave_all(&mut self, open: &mut Open<S>, left: usize) {
+    fn leave_all(&mut self, open: &mut Open, left: usize) {
         while open.len() > left {
             if !self.batch.is_empty() {
                 self.deliver(innermost(open));
@@ -262,6 +262,6 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
     }
 }
 
-fn innermost<T>(open: &[Arc<Dir<T>>]) -> &Arc<Dir<T>> {
+fn innermost(open: &[Arc<Dir>]) -> &Arc<Dir> {
     open.last().expect("BUG: the top is open to the end")
 }

@@ -6,15 +6,14 @@ use std::sync::Arc;
 use transect_sys::Reader;
 
 use crate::dir::Dir;
-use crate::sink::Sink;
 use crate::walk::budget::HandlePermit;
 
-/// Tasks of a reader and a sink.
-pub(super) type Tasks<R, S> = Vec<Task<<R as Reader>::Handle, <S as Sink>::Tag>>;
+/// Tasks of a reader.
+pub(super) type Tasks<R> = Vec<Task<<R as Reader>::Handle>>;
 
 /// A directory that waits to be read: its position, and the handle to open it from.
-pub(super) struct Task<H, T> {
-    pub(super) parent: Arc<Dir<T>>,
+pub(super) struct Task<H> {
+    pub(super) parent: Arc<Dir>,
     /// An open directory, the parent or one above it. The last task that refers to it closes it.
     /// `None` for roots, and below a root that was closed.
     pub(super) anchor: Option<Arc<Anchor<H>>>,

@@ -27,13 +27,13 @@ use crate::walk::task::{Anchor, Task, TaskFlags, Tasks};
 pub(super) use prober::Prober;
 
 /// One thread's share of a walk: a reader, a sink, and buffers reused for every directory.
-pub(super) struct Worker<'r, R: Reader, S: Sink> {
-    shared: &'r WalkShared<R, S>,
+pub(super) struct Worker<'w, R: Reader> {
+    shared: &'w WalkShared<R>,
     id: usize,
     reader: R,
     /// For filters that look into directories and at the targets of links.
     prober: Option<Prober<R>>,
-    sink: S,
+    sink: &'w mut dyn Sink,
     batch: Batch,
     /// Path below the root of the directory being judged; maintained only if a filter needs paths.
     relative: PathBuf,
@@ -41,42 +41,47 @@ pub(super) struct Worker<'r, R: Reader, S: Sink> {
     bytes_reported: u64,
 }
 
-type TaskOf<R, S> = Task<<R as Reader>::Handle, <S as Sink>::Tag>;
-type DirOf<S> = Arc<Dir<<S as Sink>::Tag>>;
+type TaskOf<R> = Task<<R as Reader>::Handle>;
+
+/// Calls a function with the worker of another thread, which has this number.
+pub(super) type WithWorker<'a, R> = dyn Fn(usize, &mut dyn FnMut(&mut Worker<'_, R>)) + Sync + 'a;
 
 /// A directory that has been entered; without a handle if it is not to be read.
-struct EnteredDir<R: Reader, S: Sink> {
-    dir: DirOf<S>,
+struct EnteredDir<R: Reader> {
+    dir: Arc<Dir>,
     handle: Option<R::Handle>,
 }
 
-/// A worker between two steps: without the reference to the shared state, so that both can be stored
-/// side by side.
-pub(super) struct PausedWorker<R: Reader, S: Sink> {
+/// A worker between two steps: without the references to its sink and the shared state, so that all can be
+/// stored side by side.
+pub(super) struct PausedWorker<R: Reader> {
     reader: R,
     prober: Option<Prober<R>>,
-    pub(super) sink: S,
     batch: Batch,
 }
 
-impl<R: Reader, S: Sink> PausedWorker<R, S> {
+impl<R: Reader> PausedWorker<R> {
     /// Continues as the first worker of a walk.
-    pub(super) fn resume(self, shared: &WalkShared<R, S>) -> Worker<'_, R, S> {
-        let Self { reader, prober, sink, batch } = self;
-        Worker { batch, ..Worker::new(shared, 0, reader, prober, sink) }
+    pub(super) fn resume<'w>(
+        self,
+        shared: &'w WalkShared<R>,
+        sink: &'w mut dyn Sink,
+    ) -> Worker<'w, R> {
+        let Self { reader, prober, batch } = self;
+        Worker { batch, ..Worker::new(shared, 0, (reader, prober), sink) }
     }
 }
 
 /// A directory that is being read.
-pub(super) struct Reading<R: Reader, S: Sink> {
-    dir: DirOf<S>,
+pub(super) struct Reading<R: Reader> {
+    dir: Arc<Dir>,
     handle: R::Handle,
     /// The nearest open directory above it.
     above: Option<Arc<Anchor<R::Handle>>>,
     /// Entries that were listed and not queried, oldest first.
     ahead: VecDeque<Listed>,
     /// The links to directories found so far.
-    links: Vec<DeferredLink<R::Handle, S::Tag>>,
+    links: Vec<DeferredLink<R::Handle>>,
 }
 
 /// Entries of a directory that were listed.
@@ -87,13 +92,12 @@ struct Listed {
     is_judged: bool,
 }
 
-impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
+impl<'w, R: Reader> Worker<'w, R> {
     pub(super) fn new(
-        shared: &'r WalkShared<R, S>,
+        shared: &'w WalkShared<R>,
         id: usize,
-        reader: R,
-        prober: Option<Prober<R>>,
-        sink: S,
+        (reader, prober): (R, Option<Prober<R>>),
+        sink: &'w mut dyn Sink,
     ) -> Self {
         let bytes_reported = sink.bytes();
         Self {
@@ -109,14 +113,10 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         }
     }
 
-    pub(super) fn into_sink(self) -> S {
-        self.sink
-    }
-
-    /// Gives up the reference to the shared state, until [`PausedWorker::resume`].
-    pub(super) fn pause(self) -> PausedWorker<R, S> {
-        let Self { reader, prober, sink, batch, .. } = self;
-        PausedWorker { reader, prober, sink, batch }
+    /// Gives up the references to the sink and the shared state, until [`PausedWorker::resume`].
+    pub(super) fn pause(self) -> PausedWorker<R> {
+        let Self { reader, prober, batch, .. } = self;
+        PausedWorker { reader, prober, batch }
     }
 
     /// Returns how long the sink waited since the last call.
@@ -124,18 +124,12 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         self.sink.take_wait()
     }
 
-    /// Merges the sink of another thread.
-    pub(super) fn absorb(&mut self, sink: S) {
-        self.sink.merge(sink);
-        self.bytes_reported = self.sink.bytes();
-    }
-
     /// Reads one directory, appends the directories in it to `children`, and returns the number of
     /// its entries.
     ///
     /// After the walk was stopped, nothing is read, but every directory is still finished, so that
     /// the counts below it reach the top.
-    pub(super) fn visit(&mut self, task: TaskOf<R, S>, children: &mut Tasks<R, S>) -> u32 {
+    pub(super) fn visit(&mut self, task: TaskOf<R>, children: &mut Tasks<R>) -> u32 {
         let first = children.len();
         if let Some(mut reading) = self.begin(task) {
             while self.read_batch(&mut reading, children) == ListStatus::More {}
@@ -149,7 +143,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     /// Always inline, as the steps below: they are called in two or three places, and as separate
     /// functions they took 150 instructions more a directory (callgrind).
     #[inline(always)]
-    pub(super) fn begin(&mut self, task: TaskOf<R, S>) -> Option<Reading<R, S>> {
+    pub(super) fn begin(&mut self, task: TaskOf<R>) -> Option<Reading<R>> {
         let entered = if self.shared.is_stopped() { None } else { self.enter(&task) };
         let Some(EnteredDir { dir, handle }) = entered else {
             self.release(task.parent);
@@ -182,7 +176,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
 
     /// Lists all entries of a directory. Returns false if there are more than `limit`.
     #[cold]
-    fn list_ahead(&mut self, reading: &mut Reading<R, S>, limit: u64) -> bool {
+    fn list_ahead(&mut self, reading: &mut Reading<R>, limit: u64) -> bool {
         let mut entries = 0;
         loop {
             let listed = self.list(&reading.dir, &reading.handle);
@@ -204,7 +198,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     }
 
     /// Finishes one part of a directory's work, and leaves every directory that this completes.
-    pub(super) fn release(&mut self, dir: DirOf<S>) {
+    pub(super) fn release(&mut self, dir: Arc<Dir>) {
         let mut next = Some(dir);
         while let Some(dir) = next.filter(|dir| dir.release_pending()) {
             self.report_missing(&dir);
@@ -217,8 +211,8 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     /// `children`.
     pub(super) fn read_batch(
         &mut self,
-        reading: &mut Reading<R, S>,
-        children: &mut Tasks<R, S>,
+        reading: &mut Reading<R>,
+        children: &mut Tasks<R>,
     ) -> ListStatus {
         match self.next_listed(reading) {
             Some((status, is_judged)) => self.read_listed(reading, status, is_judged, children),
@@ -229,7 +223,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     /// Takes the entries that were listed ahead, or lists the next ones and judges them by name and type, if
     /// that is possible; `None` after an error.
     #[inline(always)]
-    fn next_listed(&mut self, reading: &mut Reading<R, S>) -> Option<(ListStatus, bool)> {
+    fn next_listed(&mut self, reading: &mut Reading<R>) -> Option<(ListStatus, bool)> {
         if let Some(Listed { batch, status, is_judged }) = reading.ahead.pop_front() {
             self.batch = batch;
             return Some((status, is_judged));
@@ -240,7 +234,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
 
     /// Lists the next entries of a directory; `None` after an error.
     #[inline(always)]
-    fn list(&mut self, dir: &DirOf<S>, handle: &R::Handle) -> Option<ListStatus> {
+    fn list(&mut self, dir: &Arc<Dir>, handle: &R::Handle) -> Option<ListStatus> {
         match self.reader.list(handle, &mut self.batch, &self.shared.want) {
             Ok(listing) => Some(listing),
             Err(Fault::Vanished) => {
@@ -259,10 +253,10 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     #[inline(always)]
     fn read_listed(
         &mut self,
-        reading: &mut Reading<R, S>,
+        reading: &mut Reading<R>,
         listing: ListStatus,
         is_judged: bool,
-        children: &mut Tasks<R, S>,
+        children: &mut Tasks<R>,
     ) -> ListStatus {
         let Reading { dir, handle, links, .. } = reading;
         self.reader.fill(handle, &mut self.batch, &self.shared.want);
@@ -273,7 +267,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     /// Judges the listed entries by name and type. Returns false, and leaves it to
     /// [`Self::complete`], if their attributes must be queried first.
     #[inline(always)]
-    fn prepare(&mut self, dir: &DirOf<S>, handle: &R::Handle, listing: ListStatus) -> bool {
+    fn prepare(&mut self, dir: &Arc<Dir>, handle: &R::Handle, listing: ListStatus) -> bool {
         self.load_ignore_rules(dir, listing);
         let is_judged = !self.must_ask_first();
         if is_judged {
@@ -286,11 +280,11 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     #[inline(always)]
     fn complete(
         &mut self,
-        dir: &DirOf<S>,
+        dir: &Arc<Dir>,
         handle: &R::Handle,
         is_judged: bool,
-        children: &mut Tasks<R, S>,
-        links: &mut Vec<DeferredLink<R::Handle, S::Tag>>,
+        children: &mut Tasks<R>,
+        links: &mut Vec<DeferredLink<R::Handle>>,
     ) {
         self.report_faults(dir);
         if !is_judged {
@@ -303,7 +297,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     }
 
     /// Finishes a directory that was read, except for `children`, the directories in it.
-    pub(super) fn finish(&mut self, reading: Reading<R, S>, children: &mut [TaskOf<R, S>]) {
+    pub(super) fn finish(&mut self, reading: Reading<R>, children: &mut [TaskOf<R>]) {
         let Reading { dir, handle, above, links, .. } = reading;
         if children.is_empty() && links.is_empty() {
             drop(handle);
@@ -329,7 +323,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
 
     /// Loads the rules of a directory after its first listing call. If the first call
     /// lists the whole directory, it shows whether there are any.
-    fn load_ignore_rules(&mut self, dir: &DirOf<S>, listing: ListStatus) {
+    fn load_ignore_rules(&mut self, dir: &Arc<Dir>, listing: ListStatus) {
         let filter = self.shared.plan.filter.as_ref();
         let Some(filter) = filter.filter(|it| it.rules_files().are_used()) else { return };
         if dir.ignore_rules.get().is_some() {
@@ -357,7 +351,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     }
 
     /// Drops entries by name and type, before their attributes are queried.
-    fn judge(&mut self, dir: &DirOf<S>, handle: &R::Handle) {
+    fn judge(&mut self, dir: &Arc<Dir>, handle: &R::Handle) {
         if let Some(filter) = &self.shared.plan.filter {
             if filter.needs_paths() {
                 dir.write_relative(&mut self.relative);
@@ -374,7 +368,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         if let Some(entry_filter) = &self.shared.plan.options.entry_filter {
             self.batch.judge(|entry| entry_filter.judge(dir, entry));
         }
-        if S::JUDGES {
+        if self.sink.judges() {
             let Self { sink, batch, .. } = self;
             batch.judge(|entry| match entry.verdict {
                 Verdict::Keep => sink.judge(dir, entry),
@@ -399,7 +393,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
 
     /// Drops entries that are roots themselves, and counted there. The identity of the directory
     /// decides, not its path; this is rare enough for a system call.
-    fn drop_roots(&mut self, dir: &DirOf<S>, handle: &R::Handle) {
+    fn drop_roots(&mut self, dir: &Arc<Dir>, handle: &R::Handle) {
         let here = OsStr::new(".");
         let id = self
             .reader
@@ -417,7 +411,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     }
 
     /// Reports queries that failed, and removes entries that are gone.
-    fn report_faults(&mut self, dir: &DirOf<S>) {
+    fn report_faults(&mut self, dir: &Arc<Dir>) {
         let Self { shared, sink, batch, counts, .. } = self;
         batch.drain_faults(|name, file_type, fault| match fault {
             Fault::Vanished => dir.note_missing(name, file_type),
@@ -430,7 +424,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         });
     }
 
-    fn deliver(&mut self, dir: &DirOf<S>) {
+    fn deliver(&mut self, dir: &Arc<Dir>) {
         self.counts.entries += self.batch.len() as u64;
         self.shared.count(self.batch.len());
         let visit =
@@ -443,7 +437,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     }
 
     /// Prunes the delivered directories that the sink does not want to be read.
-    fn prune(&mut self, dir: &DirOf<S>) {
+    fn prune(&mut self, dir: &Arc<Dir>) {
         let Self { sink, batch, .. } = self;
         batch.judge(|entry| match entry.verdict {
             Verdict::Keep if entry.file_type() == FileType::Directory && sink.skips(dir, entry) => {
@@ -456,9 +450,9 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     /// Makes tasks of the directories in the batch.
     fn collect(
         &mut self,
-        dir: &DirOf<S>,
-        children: &mut Tasks<R, S>,
-        links: &mut Vec<DeferredLink<R::Handle, S::Tag>>,
+        dir: &Arc<Dir>,
+        children: &mut Tasks<R>,
+        links: &mut Vec<DeferredLink<R::Handle>>,
     ) {
         for entry in self.batch.directories().filter(|it| it.verdict != Verdict::Drop) {
             let unread = self.unread_reason(dir, entry.attributes);
@@ -486,7 +480,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     }
 
     /// Returns why a directory among the entries of `dir` is not read; `None` if it is.
-    fn unread_reason(&self, dir: &DirOf<S>, attributes: &Attributes) -> Option<SkipReason> {
+    fn unread_reason(&self, dir: &Arc<Dir>, attributes: &Attributes) -> Option<SkipReason> {
         match dir.entry_depth() >= self.shared.plan.max_depth {
             true => Some(SkipReason::MaxDepth),
             false if self.shared.plan.options.follow_links => None,
@@ -495,7 +489,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     }
 
     /// Reports that the attributes of an entry could not be queried.
-    fn report_stat_fault(&mut self, dir: &DirOf<S>, name: &OsStr, fault: Fault) {
+    fn report_stat_fault(&mut self, dir: &Arc<Dir>, name: &OsStr, fault: Fault) {
         match fault {
             Fault::Vanished => self.note_missing(dir, name, FileType::Unknown),
             Fault::Failed(error) => {
@@ -506,7 +500,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
 
     fn error(
         &mut self,
-        dir: &DirOf<S>,
+        dir: &Arc<Dir>,
         operation: Operation,
         path: PathBuf,
         depth: u32,
@@ -516,7 +510,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         self.omit(dir, ScanError::new(operation, path, depth, source));
     }
 
-    pub(super) fn omit(&mut self, dir: &DirOf<S>, omission: impl Into<Omission>) {
+    pub(super) fn omit(&mut self, dir: &Arc<Dir>, omission: impl Into<Omission>) {
         self.shared.obey(self.sink.omit(dir, omission.into()));
     }
 
@@ -535,6 +529,6 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
 const MAX_LEFT_OVER_PATH: usize = 3072;
 
 /// Returns whether a directory can be the root of another walk.
-fn is_reachable<T>(dir: &Dir<T>) -> bool {
+fn is_reachable(dir: &Dir) -> bool {
     dir.path().as_os_str().len() <= MAX_LEFT_OVER_PATH
 }

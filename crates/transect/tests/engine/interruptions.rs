@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use transect::internal::Order;
 use transect::{
-    Cancel, Dir, Entering, FileType, Flow, Omission, ScanOptions, Sink, SkipReason, Totals, Visit,
-    Want,
+    Cancel, Dir, Entering, FileType, Flow, Omission, ScanOptions, Sink, SkipReason, Tag, Totals,
+    Visit, Want,
 };
 use transect_sys::fake::FaultPoint;
 use transect_testkit::{wait_until, within};
@@ -43,18 +43,16 @@ struct Watched {
 }
 
 impl Sink for Watched {
-    type Tag = <Totals as Sink>::Tag;
-
     fn want(&self) -> Want {
         self.inner.want()
     }
 
-    fn enter(&mut self, entering: Entering<'_, Self::Tag>) -> Self::Tag {
+    fn enter(&mut self, entering: Entering<'_>) -> Tag {
         self.seen.entered.fetch_add(1, Ordering::Relaxed);
         self.inner.enter(entering)
     }
 
-    fn visit(&mut self, visit: Visit<'_, Self::Tag>) -> Flow {
+    fn visit(&mut self, visit: Visit<'_>) -> Flow {
         for entry in visit.batch.iter() {
             if entry.file_type() != FileType::Directory {
                 let size = entry.attributes.size().expect("sizes were wanted");
@@ -73,12 +71,12 @@ impl Sink for Watched {
         }
     }
 
-    fn leave(&mut self, dir: &Dir<Self::Tag>) {
+    fn leave(&mut self, dir: &Dir) {
         self.seen.left.fetch_add(1, Ordering::Relaxed);
         self.inner.leave(dir);
     }
 
-    fn omit(&mut self, dir: &Dir<Self::Tag>, omission: Omission) -> Flow {
+    fn omit(&mut self, dir: &Dir, omission: Omission) -> Flow {
         let flow = self.inner.omit(dir, omission);
         if matches!(self.interruption, Interruption::Quit(0)) {
             return Flow::Quit;
@@ -203,32 +201,34 @@ impl Bomb {
 }
 
 impl Sink for Bomb {
-    type Tag = ();
-    const JUDGES: bool = true;
-
     fn want(&self) -> Want {
         Totals::new(0).want()
     }
 
-    fn enter(&mut self, _: Entering<'_, ()>) {
+    fn enter(&mut self, _: Entering<'_>) -> Tag {
         self.tick(Fuse::Enter);
+        Tag::None
     }
 
-    fn judge(&mut self, _: &Dir<()>, _: transect::EntryRef<'_>) -> transect::Verdict {
+    fn judges(&self) -> bool {
+        true
+    }
+
+    fn judge(&mut self, _: &Dir, _: transect::EntryRef<'_>) -> transect::Verdict {
         self.tick(Fuse::Judge);
         transect::Verdict::Keep
     }
 
-    fn visit(&mut self, _: Visit<'_, ()>) -> Flow {
+    fn visit(&mut self, _: Visit<'_>) -> Flow {
         self.tick(Fuse::Visit);
         Flow::Continue
     }
 
-    fn leave(&mut self, _: &Dir<()>) {
+    fn leave(&mut self, _: &Dir) {
         self.tick(Fuse::Leave);
     }
 
-    fn omit(&mut self, _: &Dir<()>, _: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, _: Omission) -> Flow {
         self.tick(Fuse::Error);
         Flow::Continue
     }
@@ -291,19 +291,15 @@ fn sink_panic_in_merge_ends_walk() {
 struct EndsAtSkip(u64);
 
 impl Sink for EndsAtSkip {
-    type Tag = ();
-
     fn want(&self) -> Want {
         Want::nothing()
     }
 
-    fn enter(&mut self, _: Entering<'_, ()>) {}
-
-    fn visit(&mut self, _: Visit<'_, ()>) -> Flow {
+    fn visit(&mut self, _: Visit<'_>) -> Flow {
         Flow::Continue
     }
 
-    fn omit(&mut self, _: &Dir<()>, omission: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, omission: Omission) -> Flow {
         assert!(matches!(omission, Omission::Skipped(SkipReason::MaxDepth)), "{omission:?}");
         self.0 += 1;
         Flow::Quit
@@ -341,15 +337,11 @@ struct Meeting {
 }
 
 impl Sink for Ambush {
-    type Tag = ();
-
     fn want(&self) -> Want {
         Want::default()
     }
 
-    fn enter(&mut self, _: Entering<'_, ()>) {}
-
-    fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
+    fn visit(&mut self, visit: Visit<'_>) -> Flow {
         // Two steps below the root, where there is work for every thread.
         if visit.dir.depth() < Some(2) {
             return Flow::Continue;
@@ -380,7 +372,7 @@ impl Sink for Ambush {
         Flow::Continue
     }
 
-    fn omit(&mut self, _: &Dir<()>, _: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, _: Omission) -> Flow {
         Flow::Continue
     }
 

@@ -51,7 +51,7 @@ fn types_cross_threads() {
     sends::<Walk>();
     sends::<transect::internal::FoundEntries>();
     shares::<DirEntry>();
-    shares::<transect::Dir<()>>();
+    shares::<transect::Dir>();
     shares::<transect::ScanOptions>();
     shares::<transect::ScanPlan>();
     shares::<transect::ScanError>();

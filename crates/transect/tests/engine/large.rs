@@ -13,8 +13,8 @@ use proptest::prelude::*;
 use transect::internal::{ListOutput, ListSink, Order, Reader};
 use transect::table::TableBuilder;
 use transect::{
-    Attributes, Batch, Cancel, Dir, Entering, FieldMask, FileType, Filters, Flow, Omission,
-    ScanOptions, Sink, Totals, Visit, Want,
+    Attributes, Batch, Cancel, Dir, FieldMask, FileType, Filters, Flow, Omission, ScanOptions,
+    Sink, Totals, Visit, Want,
 };
 use transect_sys::fake::{FakeHandle, FakeReader, FakeTree, FaultPoint, FaultState};
 use transect_sys::{Fault, ListStatus, Volume};
@@ -297,15 +297,11 @@ struct EachName<'a, F> {
 }
 
 impl<F: Fn() -> Flow + Sync> Sink for EachName<'_, F> {
-    type Tag = ();
-
     fn want(&self) -> Want {
         FieldMask::SIZE.into()
     }
 
-    fn enter(&mut self, _: Entering<'_, ()>) {}
-
-    fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
+    fn visit(&mut self, visit: Visit<'_>) -> Flow {
         let mut names = self.names.lock().unwrap();
         for entry in visit.entries() {
             assert!(entry.attributes.size().is_some(), "{:?} was not queried", entry.name);
@@ -314,7 +310,7 @@ impl<F: Fn() -> Flow + Sync> Sink for EachName<'_, F> {
         if names.len() as u64 >= self.at { (self.then)() } else { Flow::Continue }
     }
 
-    fn omit(&mut self, _: &Dir<()>, _: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, _: Omission) -> Flow {
         Flow::Continue
     }
 

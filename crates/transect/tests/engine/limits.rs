@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use transect::internal::Order;
 use transect::{
     Dir, Entering, FaultKind, Filters, Flow, Omission, Operation, ReaderKind, ScanOptions, Sink,
-    Totals, Visit, Want,
+    Tag, Totals, Visit, Want,
 };
 use transect_testkit::{Counts, TempDir, in_own_process, loudly_skip, trees, within};
 
@@ -185,27 +185,25 @@ struct QuitsAfter<'a> {
 }
 
 impl Sink for QuitsAfter<'_> {
-    type Tag = <Totals as Sink>::Tag;
-
     fn want(&self) -> Want {
         self.inner.want()
     }
 
-    fn enter(&mut self, entering: Entering<'_, Self::Tag>) -> Self::Tag {
+    fn enter(&mut self, entering: Entering<'_>) -> Tag {
         self.inner.enter(entering)
     }
 
-    fn visit(&mut self, visit: Visit<'_, Self::Tag>) -> Flow {
+    fn visit(&mut self, visit: Visit<'_>) -> Flow {
         let flow = self.inner.visit(visit);
         let wrapped = self.left.fetch_sub(1, Ordering::Relaxed) <= 1;
         if wrapped { Flow::Quit } else { flow }
     }
 
-    fn leave(&mut self, dir: &Dir<Self::Tag>) {
+    fn leave(&mut self, dir: &Dir) {
         self.inner.leave(dir);
     }
 
-    fn omit(&mut self, dir: &Dir<Self::Tag>, omission: Omission) -> Flow {
+    fn omit(&mut self, dir: &Dir, omission: Omission) -> Flow {
         self.inner.omit(dir, omission)
     }
 

@@ -12,7 +12,7 @@ use transect::table::{
 };
 use transect::{
     Dir, Entering, FieldMask, FileId, FileType, Filters, Flow, Omission, ScanOptions, Sink,
-    SkipReason, Visit, Want,
+    SkipReason, Tag, Visit, Want,
 };
 use transect_sys::fake::{FakeTree, FaultPoint};
 
@@ -61,28 +61,26 @@ struct Watched<'w> {
 }
 
 impl Sink for Watched<'_> {
-    type Tag = u32;
-
     fn want(&self) -> Want {
         self.sink.want()
     }
 
-    fn enter(&mut self, entering: Entering<'_, u32>) -> u32 {
+    fn enter(&mut self, entering: Entering<'_>) -> Tag {
         let tag = self.sink.enter(entering);
         self.watch.check_growth();
         tag
     }
 
-    fn visit(&mut self, visit: Visit<'_, u32>) -> Flow {
+    fn visit(&mut self, visit: Visit<'_>) -> Flow {
         self.sink.visit(visit)
     }
 
-    fn leave(&mut self, dir: &Dir<u32>) {
+    fn leave(&mut self, dir: &Dir) {
         self.sink.leave(dir);
         self.watch.check_growth();
     }
 
-    fn omit(&mut self, dir: &Dir<u32>, omission: Omission) -> Flow {
+    fn omit(&mut self, dir: &Dir, omission: Omission) -> Flow {
         self.sink.omit(dir, omission)
     }
 

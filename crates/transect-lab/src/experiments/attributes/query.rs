@@ -5,9 +5,7 @@ use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use transect::{
-    Attributes, Dir, Entering, FileType, Flow, Omission, ScanOptions, Sink, Visit, Want,
-};
+use transect::{Attributes, Dir, FileType, Flow, Omission, ScanOptions, Sink, Visit, Want};
 use transect_cache::{AttributeCache, CacheOptions, Level, SearchDirs};
 
 use super::answers::{Run, Sums, WANT};
@@ -249,22 +247,18 @@ fn listing(paths: &[PathBuf]) -> Result<Sums, String> {
 struct Listed(Sums);
 
 impl Sink for Listed {
-    type Tag = ();
-
     fn want(&self) -> Want {
         Want::default().entries(WANT)
     }
 
-    fn enter(&mut self, _: Entering<'_, ()>) {}
-
-    fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
+    fn visit(&mut self, visit: Visit<'_>) -> Flow {
         for entry in visit.batch.iter().filter(|entry| entry.file_type() == FileType::File) {
             self.0.add(Some(entry.attributes));
         }
         Flow::Continue
     }
 
-    fn omit(&mut self, _: &Dir<()>, _: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, _: Omission) -> Flow {
         Flow::Continue
     }
 

@@ -1,7 +1,7 @@
 //! One run of a method of the engine: a walk that does exactly the work of all methods.
 
 use transect::{
-    Dir, Entering, FieldMask, FileType, Flow, Omission, Outcome, ScanOptions, ScanPlan, Sink,
+    Dir, Entering, FieldMask, FileType, Flow, Omission, Outcome, ScanOptions, ScanPlan, Sink, Tag,
     Visit, Want,
 };
 use transect_text::quote::shorten;
@@ -33,20 +33,19 @@ impl Census {
 }
 
 impl Sink for Census {
-    type Tag = ();
-
     fn want(&self) -> Want {
         let kept = self.kept.as_ref().map_or(FieldMask::empty(), KeptFiles::wanted);
         Want::default().entries(FieldMask::SIZE | kept)
     }
 
-    fn enter(&mut self, entering: Entering<'_, ()>) {
+    fn enter(&mut self, entering: Entering<'_>) -> Tag {
         if entering.parent.is_some() && entering.listed {
             self.work.directories += 1;
         }
+        Tag::None
     }
 
-    fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
+    fn visit(&mut self, visit: Visit<'_>) -> Flow {
         for entry in visit.batch.iter().filter(|entry| entry.file_type() == FileType::File) {
             self.add_file(entry.attributes.size());
             if let Some(kept) = &mut self.kept {
@@ -56,7 +55,7 @@ impl Sink for Census {
         Flow::Continue
     }
 
-    fn omit(&mut self, _: &Dir<()>, omission: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, omission: Omission) -> Flow {
         self.work.errors += u64::from(matches!(omission, Omission::Failed(_)));
         Flow::Continue
     }
@@ -132,39 +131,47 @@ struct CheckedCensus {
     first_error: Option<String>,
 }
 
-impl Sink for CheckedCensus {
-    /// `None` for the top, which is above the root.
-    type Tag = Option<PathPrefix>;
+/// Returns what the digest needs of a directory; `None` for the top, which is above the root.
+fn prefix_of(dir: &Dir) -> Option<PathPrefix> {
+    dir.tag.value().copied()
+}
 
+fn tag_of(prefix: PathPrefix) -> Tag {
+    Tag::Value(Box::new(prefix))
+}
+
+impl Sink for CheckedCensus {
     fn want(&self) -> Want {
         self.census.want()
     }
 
-    fn enter(&mut self, entering: Entering<'_, Self::Tag>) -> Self::Tag {
-        let parent = entering.parent?;
+    fn enter(&mut self, entering: Entering<'_>) -> Tag {
+        let Some(parent) = entering.parent else { return Tag::None };
+        let above = prefix_of(parent);
         if !entering.listed {
-            return parent.tag;
+            return above.map_or(Tag::None, tag_of);
         }
         self.census.work.directories += 1;
-        Some(match parent.tag {
+        tag_of(match above {
             Some(prefix) => self.digest.add_directory(prefix, entering.name.as_encoded_bytes()),
             None => self.digest.add_root(),
         })
     }
 
-    fn visit(&mut self, visit: Visit<'_, Self::Tag>) -> Flow {
+    fn visit(&mut self, visit: Visit<'_>) -> Flow {
         let files = visit.batch.iter().filter(|entry| entry.file_type() == FileType::File);
+        let prefix = prefix_of(visit.dir);
         for entry in files {
             let length = entry.attributes.size();
             self.census.add_file(length);
-            if let (Some(prefix), Some(length)) = (visit.dir.tag, length) {
+            if let (Some(prefix), Some(length)) = (prefix, length) {
                 self.digest.add_file(prefix, entry.name.as_encoded_bytes(), length);
             }
         }
         Flow::Continue
     }
 
-    fn omit(&mut self, _: &Dir<Self::Tag>, omission: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, omission: Omission) -> Flow {
         if let Omission::Failed(error) = omission {
             self.census.work.errors += 1;
             // Its path may be longer than a line of the protocol.

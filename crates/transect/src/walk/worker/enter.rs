@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use transect_sys::{Attributes, Fault, FieldMask, FileId, FileType, Reader, Volume};
 
-use super::{DirOf, EnteredDir, TaskOf, Worker};
+use super::{EnteredDir, TaskOf, Worker};
 use crate::dir::{Dir, DirContext};
 use crate::error::Operation;
-use crate::sink::{Entering, Sink, SkipReason};
+use crate::sink::{Entering, SkipReason};
 use crate::walk::task::{Task, TaskFlags};
 
-impl<R: Reader, S: Sink> Worker<'_, R, S> {
+impl<R: Reader> Worker<'_, R> {
     /// Enters a directory; `None` if it is gone or was read before.
-    pub(super) fn enter(&mut self, task: &TaskOf<R, S>) -> Option<EnteredDir<R, S>> {
+    pub(super) fn enter(&mut self, task: &TaskOf<R>) -> Option<EnteredDir<R>> {
         if !task.flags.read {
             let mut own = self.stat_or_report(task)?;
             let volume = task.parent.volume;
@@ -36,12 +36,12 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     }
 
     /// Opens a directory relative to its parent, or to the nearest ancestor that is open.
-    pub(super) fn open(&mut self, task: &TaskOf<R, S>) -> Result<R::Handle, Fault> {
+    pub(super) fn open(&mut self, task: &TaskOf<R>) -> Result<R::Handle, Fault> {
         let shared = self.shared;
         shared.budget.with_descriptor(|| self.try_open(task))
     }
 
-    fn try_open(&mut self, task: &TaskOf<R, S>) -> Result<R::Handle, Fault> {
+    fn try_open(&mut self, task: &TaskOf<R>) -> Result<R::Handle, Fault> {
         if task.parent.is_top() {
             return self
                 .reader
@@ -55,7 +55,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     /// Calls `call` with the nearest open ancestor of a task and the names from there to the task.
     fn call_from_anchor<T>(
         &mut self,
-        task: &TaskOf<R, S>,
+        task: &TaskOf<R>,
         call: impl FnOnce(&mut R, &R::Handle, &[&OsStr]) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         let nearest = task.anchor.as_deref();
@@ -76,13 +76,13 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     /// its entries have depth `depth`.
     fn call_from_handle<T>(
         &mut self,
-        task: &TaskOf<R, S>,
+        task: &TaskOf<R>,
         start: &R::Handle,
         depth: u32,
         call: impl FnOnce(&mut R, &R::Handle, &[&OsStr]) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         let dirs = task.parent.ancestors().take_while(|dir| dir.entry_depth() > depth);
-        let mut dirs: Vec<&Dir<S::Tag>> = dirs.collect();
+        let mut dirs: Vec<&Dir> = dirs.collect();
         dirs.reverse();
         let mut handle: Option<R::Handle> = None;
         let mut steps: Vec<&OsStr> = Vec::with_capacity(dirs.len() + 1);
@@ -99,11 +99,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     }
 
     /// Enters an open directory, unless it lies beyond a boundary or was read before.
-    fn enter_open(
-        &mut self,
-        task: &TaskOf<R, S>,
-        mut handle: R::Handle,
-    ) -> Option<EnteredDir<R, S>> {
+    fn enter_open(&mut self, task: &TaskOf<R>, mut handle: R::Handle) -> Option<EnteredDir<R>> {
         let mut want = self.shared.want.opened;
         if task.parent.is_top() || self.shared.may_be_mount_point(&task.name) {
             want |= FieldMask::DEVICE | FieldMask::FILE_ID;
@@ -144,7 +140,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     /// Returns whether a directory is one of its own ancestors, bind-mounted below itself: reading
     /// it would count everything again. If the walk needs no attributes of directories, the
     /// identities of the ancestors are queried only here.
-    fn is_mounted_ancestor(&mut self, task: &TaskOf<R, S>, id: Option<FileId>) -> bool {
+    fn is_mounted_ancestor(&mut self, task: &TaskOf<R>, id: Option<FileId>) -> bool {
         let Some(id) = id else { return false };
         task.parent.ancestors().any(|dir| match dir.id {
             Some(known) => known == id,
@@ -152,7 +148,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         })
     }
 
-    fn query_identity(&mut self, dir: &Dir<S::Tag>) -> Option<FileId> {
+    fn query_identity(&mut self, dir: &Dir) -> Option<FileId> {
         let parent = Arc::clone(dir.parent()?);
         let flags = TaskFlags { followed: dir.followed, ..TaskFlags::default() };
         let task = Task { parent, anchor: None, name: dir.name().into(), flags };
@@ -160,7 +156,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     }
 
     /// Returns why a directory on another file system is not read; `None` if it is read.
-    fn boundary_reason(&self, task: &TaskOf<R, S>, volume: Volume) -> Option<SkipReason> {
+    fn boundary_reason(&self, task: &TaskOf<R>, volume: Volume) -> Option<SkipReason> {
         let above = task.parent.volume;
         if task.parent.is_top() || volume.device == above.device {
             return None;
@@ -174,11 +170,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     }
 
     /// Enters a directory that cannot be opened: it still counts, with its own size.
-    fn enter_unreadable(
-        &mut self,
-        task: &TaskOf<R, S>,
-        error: io::Error,
-    ) -> Option<EnteredDir<R, S>> {
+    fn enter_unreadable(&mut self, task: &TaskOf<R>, error: io::Error) -> Option<EnteredDir<R>> {
         let own = match self.stat_unopened(task, self.shared.want.opened) {
             Err(Fault::Vanished) => {
                 self.note_missing(&task.parent, &task.name, FileType::Directory);
@@ -193,7 +185,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         Some(EnteredDir { dir, handle: None })
     }
 
-    fn stat_or_report(&mut self, task: &TaskOf<R, S>) -> Option<Attributes> {
+    fn stat_or_report(&mut self, task: &TaskOf<R>) -> Option<Attributes> {
         match self.stat_unopened(task, self.shared.want.opened) {
             Ok(own) => Some(own),
             Err(Fault::Vanished) => {
@@ -207,7 +199,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         }
     }
 
-    fn stat_unopened(&mut self, task: &TaskOf<R, S>, want: FieldMask) -> Result<Attributes, Fault> {
+    fn stat_unopened(&mut self, task: &TaskOf<R>, want: FieldMask) -> Result<Attributes, Fault> {
         if want.is_empty() {
             return Ok(Attributes::of_type(FileType::Directory));
         }
@@ -224,7 +216,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         })
     }
 
-    fn new_dir(&mut self, task: &TaskOf<R, S>, volume: Volume, own: &Attributes) -> DirOf<S> {
+    fn new_dir(&mut self, task: &TaskOf<R>, volume: Volume, own: &Attributes) -> Arc<Dir> {
         let Task { parent, name, .. } = task;
         let listed = task.flags.listed;
         let tag = self.sink.enter(Entering { parent: Some(parent), name, attributes: own, listed });

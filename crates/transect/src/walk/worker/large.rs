@@ -8,7 +8,6 @@ use std::time::Instant;
 use transect_sys::{Attributes, Batch, FileType, ListStatus, Reader, Want};
 
 use super::{Listed, Reading, TaskOf, Worker};
-use crate::sink::Sink;
 use crate::walk::device_wait::DeviceWait;
 use crate::walk::helpers::{Helpers, PendingBatch, PendingBatches};
 use crate::walk::task::Tasks;
@@ -20,13 +19,13 @@ const MIN_QUERIES: usize = 256;
 /// finds one.
 const AHEAD: usize = 2;
 
-impl<R: Reader, S: Sink> Worker<'_, R, S> {
+impl<R: Reader> Worker<'_, R> {
     /// As [`Self::visit`]; threads that have nothing else to do help with a large directory.
     pub(in crate::walk) fn visit_with(
         &mut self,
         helpers: &impl Helpers<R::Handle>,
-        task: TaskOf<R, S>,
-        children: &mut Tasks<R, S>,
+        task: TaskOf<R>,
+        children: &mut Tasks<R>,
     ) -> u32 {
         if let Some(reading) = self.visit_until_shared(task, children, || helpers.are_free()) {
             self.visit_shared(helpers, reading, children);
@@ -38,10 +37,10 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     /// it for [`Self::visit_shared`].
     pub(in crate::walk) fn visit_until_shared(
         &mut self,
-        task: TaskOf<R, S>,
-        children: &mut Tasks<R, S>,
+        task: TaskOf<R>,
+        children: &mut Tasks<R>,
         may_share: impl Fn() -> bool,
-    ) -> Option<Reading<R, S>> {
+    ) -> Option<Reading<R>> {
         let first = children.len();
         let mut reading = self.begin(task)?;
         while let Some((status, is_judged)) = self.next_listed(&mut reading) {
@@ -69,8 +68,8 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     pub(in crate::walk) fn visit_shared(
         &mut self,
         helpers: &impl Helpers<R::Handle>,
-        reading: Reading<R, S>,
-        children: &mut Tasks<R, S>,
+        reading: Reading<R>,
+        children: &mut Tasks<R>,
     ) {
         let shared = self.shared;
         let Reading { dir, handle, above, ahead: listed, mut links } = reading;

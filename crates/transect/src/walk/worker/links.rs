@@ -3,16 +3,16 @@
 use transect_sys::Reader;
 
 use super::Worker;
-use crate::sink::{Sink, SkipReason};
+use crate::sink::SkipReason;
 use crate::walk::shared::DeferredLink;
 use crate::walk::task::Tasks;
 
-impl<R: Reader, S: Sink> Worker<'_, R, S> {
+impl<R: Reader> Worker<'_, R> {
     /// Returns the directories that the links of the last round lead to, except those read before.
     ///
     /// Links are sorted by path, so that of two links to one directory the same one is followed in
     /// every run.
-    pub(in crate::walk) fn take_links(&mut self) -> Tasks<R, S> {
+    pub(in crate::walk) fn take_links(&mut self) -> Tasks<R> {
         let mut links = self.shared.take_links();
         // Links to be read come first: a link that is only counted must not claim the directory.
         links.sort_by_cached_key(|link| {

@@ -9,23 +9,25 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io;
+use std::sync::Arc;
 
 use transect_sys::{
     Fault, FaultKind, FieldMask, FileType, Inconsistent, ListStatus, Reader, Want, host,
 };
 
-use super::{DirOf, Worker};
+use super::Worker;
+use crate::dir::Dir;
 use crate::error::Operation;
-use crate::sink::{Omission, Sink};
+use crate::sink::Omission;
 use crate::walk::task::{Task, TaskFlags};
 
 /// How often a directory is listed again. Another program may remove and recreate an entry; three
 /// misses in a row are next to impossible.
 const MAX_RELISTS: usize = 3;
 
-impl<R: Reader, S: Sink> Worker<'_, R, S> {
+impl<R: Reader> Worker<'_, R> {
     /// Records an entry that was listed and cannot be found.
-    pub(super) fn note_missing(&mut self, dir: &DirOf<S>, name: &OsStr, file_type: FileType) {
+    pub(super) fn note_missing(&mut self, dir: &Arc<Dir>, name: &OsStr, file_type: FileType) {
         if dir.is_top() {
             // A root is named by the caller, not listed.
             let error = Fault::Vanished.into();
@@ -35,7 +37,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     }
 
     /// Reports the missing entries of a finished directory, as vanished or as errors.
-    pub(super) fn report_missing(&mut self, dir: &DirOf<S>) {
+    pub(super) fn report_missing(&mut self, dir: &Arc<Dir>) {
         let missing = dir.take_missing();
         if missing.is_empty() {
             return;
@@ -65,7 +67,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     }
 
     /// Keeps only the suspects that the directory still lists and that still cannot be found.
-    fn relist(&mut self, dir: &DirOf<S>, suspects: &mut HashSet<&OsStr>) -> io::Result<()> {
+    fn relist(&mut self, dir: &Arc<Dir>, suspects: &mut HashSet<&OsStr>) -> io::Result<()> {
         let Some(handle) = none_if_gone(self.reopen(dir))? else {
             suspects.clear();
             return Ok(());
@@ -98,7 +100,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     }
 
     /// Reports a directory whose listing ended because it is gone.
-    pub(super) fn report_unlistable(&mut self, dir: &DirOf<S>) {
+    pub(super) fn report_unlistable(&mut self, dir: &Arc<Dir>) {
         let again = self.reopen(dir).and_then(|handle| {
             self.reader.list(&handle, &mut self.batch, &Want::default()).map_err(
                 |fault| match fault {
@@ -116,7 +118,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     }
 
     /// Opens a directory again, the way it was opened first.
-    fn reopen(&mut self, dir: &DirOf<S>) -> Result<R::Handle, Fault> {
+    fn reopen(&mut self, dir: &Arc<Dir>) -> Result<R::Handle, Fault> {
         let Some(parent) = dir.parent() else { return Err(Fault::Vanished) };
         let flags = TaskFlags { read: true, listed: true, followed: dir.followed };
         let name = dir.name().into();

@@ -1,16 +1,18 @@
 //! Filters that look into directories and at the targets of links: `empty` and `broken_links`.
 
+use std::sync::Arc;
+
 use transect_sys::{EntryRef, Fault, FileType, Reader, Verdict};
 
-use super::{DirOf, Worker};
+use super::Worker;
+use crate::dir::Dir;
 use crate::error::Operation;
 use crate::filter;
-use crate::sink::Sink;
 
-impl<R: Reader, S: Sink> Worker<'_, R, S> {
+impl<R: Reader> Worker<'_, R> {
     /// Drops directories that are not empty and links that are not broken, if the filters require it.
     /// `handle` is `None` for roots.
-    pub(super) fn judge_contents(&mut self, dir: &DirOf<S>, handle: Option<&R::Handle>) {
+    pub(super) fn judge_contents(&mut self, dir: &Arc<Dir>, handle: Option<&R::Handle>) {
         let Self { shared, batch, prober: Some(prober), .. } = self else { return };
         let plan = &shared.plan;
         let Some(filter) = &plan.filter else { return };

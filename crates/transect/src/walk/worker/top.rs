@@ -2,19 +2,20 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
+use std::sync::Arc;
 
 use transect_sys::{Attributes, FieldMask, FileType, Reader};
 
-use super::{DirOf, Worker};
+use super::Worker;
 use crate::dir::Dir;
 use crate::error::Operation;
-use crate::sink::{Entering, Sink, SkipReason};
+use crate::sink::{Entering, SkipReason};
 use crate::walk::task::Tasks;
 
-impl<R: Reader, S: Sink> Worker<'_, R, S> {
+impl<R: Reader> Worker<'_, R> {
     /// Queries the roots and delivers them as the entries of the top. Returns the top and the
     /// directories among the roots.
-    pub(in crate::walk) fn visit_roots(&mut self) -> (DirOf<S>, Tasks<R, S>) {
+    pub(in crate::walk) fn visit_roots(&mut self) -> (Arc<Dir>, Tasks<R>) {
         let entering = Entering {
             parent: None,
             name: OsStr::new(""),
