@@ -10,7 +10,8 @@ use super::{ProgressArgs, WalkArgs, one_of};
 pub(crate) const USAGE_NOTES: &str = "\
 Sizes are disk usage: the space that is allocated, directories included, as in du. A file with \
 several names is counted at the first of them in name order; `shared` is what removing a directory \
-would not free, because its files have names elsewhere.
+would not free, because its files have names elsewhere. A directory that is hardly larger than one \
+entry in it shares the line of that entry: build/debug.
 
 Examples:
   Show the largest directories of the current directory:

@@ -17,6 +17,7 @@ use std::time::Instant;
 use transect::table::{Row, Table};
 use transect::{Cancel, FieldMask, FileType, Outcome, Progress};
 use transect_snapshot::LargestLimits;
+use transect_text::notes;
 
 use crate::args::{Key, UsageArgs};
 use crate::commands::snapshot::{self, stored_tree};
@@ -119,7 +120,8 @@ fn select(args: &UsageArgs, table: &Table, measure: Measure) -> View {
             let is_shown = |row| args.files || table.file_type(row) == FileType::Directory;
             let size = |row: Row| measure.size(&table.totals(row));
             let rank = |row: Row| if is_shown(row) { size(row) } else { 0 };
-            View::Tree(tree::largest(&limits, |of, most| {
+            let folds = |row| !args.json && !args.csv && notes::of(table, row).is_empty();
+            View::Tree(tree::largest(&limits, folds, |of, most| {
                 let children = match of {
                     Some(of) => table.largest(table.children(of), most, rank),
                     None => table.roots().collect(),

@@ -13,7 +13,7 @@ use super::terminal::{self, EntryLine, Lines, Shown, Total};
 use super::tree::{self, Line};
 use crate::args::UsageArgs;
 use crate::commands::snapshot::{StoredTree, cannot_read, whole_snapshot};
-use crate::output::{self, quote};
+use crate::output;
 use transect_program::exit::{CliError, ExitStatus};
 
 /// Shows the snapshot that is the only path of the arguments. Returns `None` if they name something else, or
@@ -29,7 +29,10 @@ pub(super) fn show(
     }
     let Some((path, snapshot)) = whole_snapshot(&args.walk)? else { return Ok(None) };
     let measure = measure::of(args);
-    let largest = snapshot.largest_directories(measure, limits);
+    // Several directories may share a line.
+    let mut most = *limits;
+    most.count = most.count.saturating_add(1).saturating_mul(tree::MAX_NAMES);
+    let largest = snapshot.largest_directories(measure, &most);
     let largest = largest.map_err(|error| cannot_read(path, &error))?;
     let Some(LargestDirectories { total, directories, .. }) = largest else { return Ok(None) };
 
@@ -42,7 +45,8 @@ pub(super) fn show(
         children.entry(of.parent).or_default().push((index, of.size));
     }
     let in_directory = |of, _| children.get(&of).cloned().unwrap_or_default();
-    let lines = tree::largest(limits, in_directory);
+    let folds = |of: usize| notes_of(&directories[of]).is_empty();
+    let lines = tree::largest(limits, folds, in_directory);
     let shown = Shown {
         measure,
         lines: Lines::Tree(lines.into_iter().map(|line| entry_line(&directories, line)).collect()),
@@ -64,12 +68,16 @@ pub(super) fn show(
 }
 
 fn entry_line(directories: &[LargeDirectory], line: Line<usize>) -> EntryLine {
-    let of = &directories[line.row];
+    let name = |of: usize| name_from_bytes(directories[of].name.clone());
     EntryLine {
+        name: line.name(name),
         size: line.size,
         last: line.last,
-        name: quote::for_terminal(&name_from_bytes(of.name.clone())),
         is_directory: true,
-        notes: notes::of_parts(of.shared, of.unread, of.errors),
+        notes: notes_of(&directories[line.row]),
     }
+}
+
+fn notes_of(of: &LargeDirectory) -> String {
+    notes::of_parts(of.shared, of.unread, of.errors)
 }

@@ -59,7 +59,7 @@ impl<'u> Shown<'u> {
         let line = |line: &Line| EntryLine {
             size: line.size,
             last: line.last.clone(),
-            name: quote::for_terminal(table.name(line.row)),
+            name: line.name(|row| table.name(row)),
             is_directory: table.file_type(line.row) == FileType::Directory,
             notes: notes::of(table, line.row),
         };
