@@ -13,37 +13,6 @@
 
 #![expect(missing_docs, reason = "the library of one program: names say enough")]
 
-/// Defines an enum whose variants have a word each, as [`transect_sys::words`] does, and a description in one line.
-macro_rules! described_words {
-    ($(#[$of_all:meta])* $vis:vis enum $name:ident {
-        $($(#[$of_one:meta])* $variant:ident = $word:literal => $about:expr,)*
-    }) => {
-        $(#[$of_all])*
-        $vis enum $name {
-            $($(#[$of_one])* $variant,)*
-        }
-
-        impl $name {
-            /// All of them, in the order in which they are shown.
-            $vis const ALL: &'static [Self] = &[$(Self::$variant),*];
-
-            /// Returns the word for it.
-            $vis fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word,)*
-                }
-            }
-
-            /// Describes it in one line.
-            $vis fn about(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $about,)*
-                }
-            }
-        }
-    };
-}
-
 pub mod corpora;
 pub mod experiments;
 pub mod explain;

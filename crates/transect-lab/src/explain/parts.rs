@@ -15,18 +15,20 @@ use crate::ranking::Row;
 use transect_stats::Ratios;
 use transect_stats::verdict::MIN_ROUNDS;
 
-/// A part of a method's work: a possible bottleneck.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Bottleneck {
-    Device,
-    Others,
-    Copy,
-    Pages,
-    Step,
-    Calls,
-    Kernel,
-    Method,
+transect_sys::words! {
+    /// A part of a method's work: a possible bottleneck.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Bottleneck {
+        Device = "device" => "waiting for the device",
+        Others = "others" => "waiting for others on this machine",
+        Copy = "copy" => "copying between the process and the system's cache",
+        Pages = "pages" => "creating pages in the system's cache",
+        Step = "step" => "the step",
+        Calls = "calls" => "system calls (one for every block)",
+        Kernel = "kernel" => "the kernel (it moves the bytes on its own)",
+        Method = "method" => "the method itself (faults, threads, copies of its own)",
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -34,21 +36,6 @@ pub struct TimePart {
     pub what: Bottleneck,
     /// Its share of the time, as ratios within rounds.
     pub share: Ratios,
-}
-
-impl Bottleneck {
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::Device => "waiting for the device",
-            Self::Others => "waiting for others on this machine",
-            Self::Copy => "copying between the process and the system's cache",
-            Self::Pages => "creating pages in the system's cache",
-            Self::Step => "the step",
-            Self::Calls => "system calls (one for every block)",
-            Self::Kernel => "the kernel (it moves the bytes on its own)",
-            Self::Method => "the method itself (faults, threads, copies of its own)",
-        }
-    }
 }
 
 /// Returns the parts of a row's time, the largest first.

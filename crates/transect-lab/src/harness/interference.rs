@@ -44,26 +44,15 @@ pub struct Beside {
     pub disturbed: Vec<Disturbance>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Disturbance {
-    /// Other processes used more than 5 % of the processor time.
-    Foreign,
-    /// A hypervisor took more than 2 % of the processor time.
-    Stolen,
-    /// Other threads were waiting for all processors just before a run that is too short for a share.
-    Crowded,
-    Throttled,
-}
-
-impl Disturbance {
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::Foreign => "other processes used more than 5 % of the processors",
-            Self::Stolen => "a host took more than 2 % of the processors",
-            Self::Crowded => "other processes were waiting for all processors",
-            Self::Throttled => "a processor was throttled because of heat",
-        }
+transect_sys::words! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Disturbance {
+        Foreign = "foreign" => "other processes used more than 5 % of the processors",
+        Stolen = "stolen" => "a host took more than 2 % of the processors",
+        /// Just before a run that is too short for a share.
+        Crowded = "crowded" => "other processes were waiting for all processors",
+        Throttled = "throttled" => "a processor was throttled because of heat",
     }
 }
 

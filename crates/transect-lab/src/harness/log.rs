@@ -194,22 +194,14 @@ pub struct Ended {
     pub by: End,
 }
 
-/// Why a session with a time limit ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum End {
-    /// Every ratio is precise enough.
-    Precision,
-    /// Another round would have exceeded the time limit.
-    Time,
-}
-
-impl End {
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::Precision => "every ratio is precise enough",
-            Self::Time => "the time limit was reached",
-        }
+transect_sys::words! {
+    /// Why a session with a time limit ended.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum End {
+        Precision = "precision" => "every ratio is precise enough",
+        /// Another round would have exceeded it.
+        Time = "time" => "the time limit was reached",
     }
 }
 

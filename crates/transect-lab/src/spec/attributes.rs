@@ -19,7 +19,7 @@ pub const WORDS: Words = Words {
     ..walk::WORDS
 };
 
-described_words! {
+transect_sys::words! {
     /// A kind of questions. Each has its own ranking.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]

@@ -34,7 +34,7 @@ pub struct Rules {
     pub sync: SyncRule,
 }
 
-described_words! {
+transect_sys::words! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Kind {

@@ -38,7 +38,7 @@ pub enum Implementation {
     Contender(Box<Contender>),
 }
 
-described_words! {
+transect_sys::words! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum QueryMethod {
         Stat = "stat" => "one statx per path; for a name, one per directory until it is found",

@@ -17,7 +17,7 @@ const LARGEST_COPY: u64 = 64 << 20;
 /// The size of a page, in bytes.
 const PAGE: usize = 4096;
 
-described_words! {
+transect_sys::words! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Floor {
         Read = "floor-read" => "the input is read, and forgotten",

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::harness::protocol::RunLine;
 
-described_words! {
+transect_sys::words! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Floor {
         OneThread = "floor" =>

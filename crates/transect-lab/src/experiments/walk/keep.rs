@@ -12,7 +12,7 @@ use crate::harness::protocol::Held;
 /// The length of the smallest files that a filter keeps, in bytes: one page.
 const LARGE: u64 = 4096;
 
-described_words! {
+transect_sys::words! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum Keep {
         Names = "names" => "keeps the names of all files",
