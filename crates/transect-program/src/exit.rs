@@ -90,6 +90,13 @@ impl From<transect_service::Error> for CliError {
     }
 }
 
+impl From<String> for CliError {
+    /// Returns a failure with a full message.
+    fn from(message: String) -> Self {
+        Self::Failed(message)
+    }
+}
+
 impl From<io::Error> for CliError {
     fn from(error: io::Error) -> Self {
         Self::Output(error)

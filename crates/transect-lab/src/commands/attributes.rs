@@ -10,11 +10,10 @@ use transect_lab::experiments::attributes::{
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::possible_states::{DropScope, PossibleStates};
 use transect_lab::harness::scratch::Scratch;
+use transect_lab::spec::SessionSpec;
 use transect_lab::spec::attributes::WORDS;
 use transect_lab::spec::words::Words;
-use transect_lab::spec::{Dataset, SessionSpec};
 
-use super::error::lab;
 use super::methods::contenders;
 use super::request::{Request, choose, possible, rounds, scratch};
 use crate::args::{LabAttributesArgs, LabSessionArgs};
@@ -29,6 +28,7 @@ type Wanted = (String, Task, Scale, Option<Source>);
 impl Request for LabAttributesArgs {
     type Runner = AttributesRunner;
     type Experiment<'s> = AttributesExperiment<'s>;
+    type Scratch = Scratch;
     const WORDS: &'static Words = &WORDS;
 
     fn session(&self) -> &LabSessionArgs {
@@ -43,8 +43,8 @@ impl Request for LabAttributesArgs {
         Ok(Method::all(&contenders(&self.session.all)?.0))
     }
 
-    fn scratch(&self) -> Result<Option<Scratch>, CliError> {
-        scratch(self.dir.as_deref()).map(Some)
+    fn scratch(&self) -> Result<Scratch, CliError> {
+        scratch(self.dir.as_deref())
     }
 
     fn write_plan(&self, out: &mut dyn Write, methods: &[Method]) -> Result<(), CliError> {
@@ -66,17 +66,16 @@ impl Request for LabAttributesArgs {
     fn plan(
         &self,
         methods: &[Method],
-        scratch: Option<&Scratch>,
+        scratch: &Scratch,
         _: &Cancel,
     ) -> Result<Option<SessionSpec>, CliError> {
-        let scratch = scratch.expect("BUG: questions are asked about a directory of the session");
         let chosen = chosen(self, methods)?;
         let cache_states = cache_states(self)?;
         let mut datasets = Vec::new();
         let mut status = StatusLine::on_terminal();
         for (name, task, scale, source) in wanted(self)? {
             status.show(|| format!("creating the files of '{name}'"));
-            datasets.push(dataset(name, task, &scale, source.as_ref(), scratch)?);
+            datasets.push(attributes::dataset(name, task, &scale, source.as_ref(), scratch)?);
         }
         drop(status);
         let is_asked =
@@ -90,16 +89,14 @@ impl Request for LabAttributesArgs {
     }
 
     /// Recreates the datasets of a session, and checks that they have not changed.
-    fn check_resumed(&self, spec: &SessionSpec, scratch: Option<&Scratch>) -> Result<(), CliError> {
-        let scratch = scratch.expect("BUG: questions are asked about a directory of the session");
+    fn check_resumed(&self, spec: &SessionSpec, scratch: &Scratch) -> Result<(), CliError> {
         for then in &spec.datasets {
             let Asked { task, scale, source, .. } = attributes::asked(then);
-            let now = dataset(then.name.clone(), *task, scale, source.as_ref(), scratch)?;
+            let now =
+                attributes::dataset(then.name.clone(), *task, scale, source.as_ref(), scratch)?;
             if (now.expected, &now.asked) != (then.expected, &then.asked) {
                 let name = &then.name;
-                return Err(CliError::Failed(format!(
-                    "'{name}' has changed since the session began"
-                )));
+                return Err(format!("'{name}' has changed since the session began").into());
             }
         }
         Ok(())
@@ -108,21 +105,10 @@ impl Request for LabAttributesArgs {
     fn experiment<'s>(
         methods: &'s [Method],
         launcher: &'s Launcher,
-        scratch: Option<&'s Scratch>,
+        scratch: &'s Scratch,
     ) -> AttributesExperiment<'s> {
-        let scratch = scratch.expect("BUG: questions are asked about a directory of the session");
         AttributesExperiment::new(methods, launcher, scratch)
     }
-}
-
-fn dataset(
-    name: String,
-    task: Task,
-    scale: &Scale,
-    source: Option<&Source>,
-    scratch: &Scratch,
-) -> Result<Dataset, CliError> {
-    attributes::dataset(name, task, scale, source, scratch).map_err(lab)
 }
 
 fn cache_states(args: &LabAttributesArgs) -> Result<PossibleStates, CliError> {
@@ -142,7 +128,7 @@ fn wanted(args: &LabAttributesArgs) -> Result<Vec<Wanted>, CliError> {
         let source = source.clone().filter(|_| task.needs_a_source());
         if task.needs_a_source() && source.is_none() {
             let task = task.as_str();
-            return Err(CliError::Failed(format!("task '{task}' needs --files-from FILE")));
+            return Err(format!("task '{task}' needs --files-from FILE").into());
         }
         let datasets = args.preset.datasets(task, args.paths.map(|paths| paths as usize));
         wanted

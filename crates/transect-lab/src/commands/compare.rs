@@ -5,23 +5,21 @@ use transect_lab::ranking::compare::{ComparedRow, compare};
 use transect_lab::report::comparison;
 use transect_stats::Verdict;
 
-use super::error::lab;
 use crate::args::LabCompareArgs;
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::output;
 
 pub(crate) fn run(args: &LabCompareArgs) -> Result<ExitStatus, CliError> {
-    let [before, after] = [&args.before, &args.after].map(|file| Session::read(file).map_err(lab));
-    let comparison = compare(&before?, &after?);
+    let comparison = compare(&Session::read(&args.before)?, &Session::read(&args.after)?);
     if !args.force
         && let Some(why) = comparison::refusal(&comparison)
     {
-        return Err(CliError::Failed(why));
+        return Err(why.into());
     }
     if comparison.groups.is_empty() {
         let why = "the sessions have nothing in common: no tree or input has the same name, state \
                    and --sync in both";
-        return Err(CliError::Failed(why.to_owned()));
+        return Err(CliError::failed(why));
     }
     let slower = comparison.groups.iter().flat_map(|group| &group.rows).any(is_slower);
     let mut text = output::buffer();

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use transect::Cancel;
 use transect_lab::corpora::{self, CORPORA, Corpus, SpaceNeeded, TreeCounts};
+use transect_lab::harness::error::cannot;
 use transect_sys::check_output_path;
 
-use super::error::{cannot, lab};
 use crate::args::CorpusCommand;
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
@@ -108,7 +108,7 @@ fn make(definition: &Corpus, dir: &Path, cancel: &Cancel) -> Result<bool, CliErr
     match corpora::create(definition, dir, &mut show, cancel) {
         Ok(()) => Ok(true),
         Err(_) if cancel.is_cancelled() => Ok(false),
-        Err(error) => Err(lab(error)),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -120,7 +120,7 @@ pub(super) fn have(
 ) -> Result<Option<PathBuf>, CliError> {
     let dir = folder.join(&definition.name);
     if dir.exists() {
-        corpora::verify(definition, &dir).map_err(lab)?;
+        corpora::verify(definition, &dir)?;
         return Ok(Some(dir));
     }
     let made = check_output_path(folder).and_then(|()| std::fs::create_dir_all(folder));

@@ -10,9 +10,9 @@ use transect_lab::experiments::walk::measure::{WalkExperiment, check_unchanged, 
 use transect_lab::experiments::walk::method::{Method, WalkRunner, cells};
 use transect_lab::experiments::walk::variant::Variant;
 use transect_lab::harness::cache_state::State;
+use transect_lab::harness::error::cannot;
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::possible_states::{DropScope, PossibleStates};
-use transect_lab::harness::scratch::Scratch;
 use transect_lab::rivals::external::External;
 use transect_lab::spec::pairs::expand;
 use transect_lab::spec::walk::WORDS;
@@ -20,7 +20,6 @@ use transect_lab::spec::words::Words;
 use transect_lab::spec::{Cell, CheckedBy, Dataset, SessionSpec};
 
 use super::corpus;
-use super::error::{cannot, lab};
 use super::methods::contenders;
 use super::request::{Request, apply, choose, possible, write_cells};
 use crate::args::{LabRunArgs, LabSessionArgs};
@@ -34,6 +33,7 @@ const FLOORS: [&str; 3] = ["floor", "floor-threads", "floor-32-threads"];
 impl Request for LabRunArgs {
     type Runner = WalkRunner;
     type Experiment<'s> = WalkExperiment<'s>;
+    type Scratch = ();
     const WORDS: &'static Words = &WORDS;
     const HAS_PAGE: bool = true;
 
@@ -68,6 +68,10 @@ impl Request for LabRunArgs {
         Ok(methods)
     }
 
+    fn scratch(&self) -> Result<(), CliError> {
+        Ok(())
+    }
+
     fn write_plan(&self, out: &mut dyn Write, methods: &[Method]) -> Result<(), CliError> {
         let cache_states = cache_states(self)?.states.len();
         let cells = chosen_cells(self, methods)?;
@@ -89,7 +93,7 @@ impl Request for LabRunArgs {
     fn plan(
         &self,
         methods: &[Method],
-        _: Option<&Scratch>,
+        (): &(),
         cancel: &Cancel,
     ) -> Result<Option<SessionSpec>, CliError> {
         let cache_states = cache_states(self)?;
@@ -109,14 +113,14 @@ impl Request for LabRunArgs {
         Ok(Some(spec.with_states(cache_states)))
     }
 
-    fn check_resumed(&self, spec: &SessionSpec, _: Option<&Scratch>) -> Result<(), CliError> {
-        check_unchanged(spec).map_err(lab)
+    fn check_resumed(&self, spec: &SessionSpec, (): &()) -> Result<(), CliError> {
+        Ok(check_unchanged(spec)?)
     }
 
     fn experiment<'s>(
         methods: &'s [Method],
         launcher: &'s Launcher,
-        _: Option<&'s Scratch>,
+        (): &'s (),
     ) -> WalkExperiment<'s> {
         WalkExperiment::new(methods, launcher)
     }
@@ -138,7 +142,7 @@ fn base(args: &LabRunArgs) -> Result<String, CliError> {
     let own = args.preset.commands(&transect()).into_iter().next().or(of_the_user);
     if work.same_lines && own.is_none() {
         let (name, why) = (&args.preset.name, "give at least two commands: --command NAME=COMMAND");
-        return Err(CliError::Failed(format!("preset '{name}' has no programs of its own; {why}")));
+        return Err(format!("preset '{name}' has no programs of its own; {why}").into());
     }
     let engine = || format!("{}/{}", ReaderKind::best().as_str(), Order::default().as_str());
     Ok(own.map_or_else(engine, |command| command.name))
@@ -171,11 +175,11 @@ fn add_commands(
     methods.extend(presets.into_iter().map(Method::of_command));
     for command in &args.commands {
         if methods.iter().any(|method| method.name == command.name) {
-            return Err(CliError::Failed(format!("'{}' already exists", command.name)));
+            return Err(format!("'{}' already exists", command.name).into());
         }
         let method = Method::of_command(command.clone());
         if let Some(reason) = method.unavailable_reason {
-            return Err(CliError::Failed(reason));
+            return Err(reason.into());
         }
         methods.push(method);
     }
@@ -202,7 +206,7 @@ fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<Vec<Cell>, CliE
     let chosen = choose(&args.session.methods, methods, is_default, is_always)?;
     if args.session.base.is_some() && chosen.iter().all(|method| method.name != base) {
         let why = "a base has to be a method that can run here";
-        return Err(CliError::Failed(format!("no method '{base}': {why}")));
+        return Err(format!("no method '{base}': {why}").into());
     }
     let mut cells = cells(&chosen, &base);
     if args.preset.work.same_lines {
@@ -220,7 +224,7 @@ fn corpora_of(args: &LabRunArgs) -> Result<Vec<String>, CliError> {
     let corpora = if has_trees { &args.corpus } else { &args.preset.work.corpora };
     if !has_trees && corpora.is_empty() {
         let why = "nothing to walk; use --path DIR or --corpus NAME";
-        return Err(CliError::Failed(why.to_owned()));
+        return Err(CliError::failed(why));
     }
     Ok(corpora.clone())
 }
@@ -234,7 +238,7 @@ fn datasets(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Dataset>>, 
     for path in &args.path {
         let root = path.canonicalize().map_err(cannot("access", path))?;
         if !root.is_dir() {
-            return Err(CliError::Failed(format!("'{}' is not a directory", path.display())));
+            return Err(format!("'{}' is not a directory", path.display()).into());
         }
         datasets.push(look(path.display().to_string(), root));
     }

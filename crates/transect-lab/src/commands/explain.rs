@@ -13,13 +13,13 @@ use transect_lab::spec::Spec;
 use transect_lab::tune::stored;
 use transect_program::profile::{Profile, ProfileStore};
 
-use super::error::{identity_of, lab};
+use super::host::identity_of;
 use crate::args::LabExplainArgs;
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::output;
 
 pub(crate) fn run(args: &LabExplainArgs) -> Result<ExitStatus, CliError> {
-    let data = Session::read(&args.session).map_err(lab)?;
+    let data = Session::read(&args.session)?;
     match (explain(&data), data.spec.experiment()) {
         (Some(explained), _) => {
             let file = if args.save { store(&data, &explained)? } else { None };
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &LabExplainArgs) -> Result<ExitStatus, CliError> {
             let (file, about) = (args.session.display(), data.spec.words().plural);
             let why =
                 "only those of transforms can be stored, and those of attributes are not explained";
-            Err(CliError::Failed(format!("'{file}' is a session of {about}: {why}")))
+            Err(format!("'{file}' is a session of {about}: {why}").into())
         }
     }
 }
@@ -72,7 +72,7 @@ fn store(data: &SessionData, explained: &[Explanation]) -> Result<Option<PathBuf
     let (then, now) = (&spec.environment, Environment::capture(Vec::new()));
     if (&then.processor, then.cores, &then.system) != (&now.processor, now.cores, &now.system) {
         let why = "the session was measured on another machine or system: nothing is stored for it";
-        return Err(CliError::Failed(why.to_owned()));
+        return Err(CliError::failed(why));
     }
     let root = spec.datasets.first().map_or(Path::new("."), |dataset| &dataset.root);
     let (identity, file_system) = (identity_of(root)?, stored(&FileSystem::of(root)));

@@ -8,9 +8,9 @@ use transect_lab::experiments::walk::floor::Floor;
 use transect_lab::experiments::walk::keep::Keep;
 use transect_lab::experiments::walk::run;
 use transect_lab::experiments::walk::variant::Variant;
+use transect_lab::harness::error::cannot;
 use transect_lab::harness::protocol::RunLine;
 
-use super::error::cannot;
 use crate::args::{LabAttributesMethodArgs, LabMethodArgs, LabPassArgs};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::{output, stream};
@@ -28,7 +28,7 @@ pub(crate) fn walk(args: &LabMethodArgs) -> Result<ExitStatus, CliError> {
         let line = walk_once(options.clone(), variant.keep, args)?;
         if line.work.directories == 0 {
             let root = args.root.display();
-            return Err(CliError::Failed(format!("cannot read directory '{root}'")));
+            return Err(format!("cannot read directory '{root}'").into());
         }
         output::write_json(&mut stream::stdout(), &line)?;
     }
@@ -61,7 +61,7 @@ fn walk_once(
 pub(crate) fn transform(args: &LabPassArgs) -> Result<ExitStatus, CliError> {
     let rules = Rules { kind: args.kind, sync: args.sync };
     let line = transform::run(&args.name, rules, &args.input, &args.output);
-    output::write_json(&mut stream::stdout(), &line.map_err(CliError::Failed)?)?;
+    output::write_json(&mut stream::stdout(), &line?)?;
     Ok(ExitStatus::Complete)
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn query(args: &LabAttributesMethodArgs) -> Result<ExitStatus, CliErr
     let query =
         Query { task: *task, method: *method, threads: *threads, socket: socket.as_deref() };
     transect_sys::host::raise_handle_limit();
-    let line = run_query(query, &Questions::read(questions)?).map_err(CliError::Failed)?;
+    let line = run_query(query, &Questions::read(questions)?)?;
     output::write_json(&mut stream::stdout(), &line)?;
     Ok(ExitStatus::Complete)
 }

@@ -1,9 +1,9 @@
 //! The contenders, whose methods sessions run beside those of this program.
 
+use transect_lab::harness::error::cannot;
 use transect_lab::rivals::builtin;
 use transect_lab::rivals::contender::Contender;
 
-use super::error::cannot;
 use crate::args::LabMethodsArgs;
 use transect_program::exit::CliError;
 use transect_program::{output, user_dirs};

@@ -8,17 +8,16 @@ use transect_lab::harness::log::{Session, SessionData};
 use transect_lab::report::{Report, csv, page, text};
 use transect_web::page::Nonce;
 
-use super::error::lab;
 use crate::args::{LabFormArgs, LabReportArgs};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::{file, output};
 
 pub(crate) fn run(args: &LabReportArgs) -> Result<ExitStatus, CliError> {
-    let mut data = Session::read(&args.session).map_err(lab)?;
+    let mut data = Session::read(&args.session)?;
     if let Some(base) = &args.base {
-        data.spec.compare_with(base).map_err(CliError::Failed)?;
+        data.spec.compare_with(base)?;
     }
-    args.pairs.iter().try_for_each(|text| data.spec.add_pair(text)).map_err(CliError::Failed)?;
+    args.pairs.iter().try_for_each(|text| data.spec.add_pair(text))?;
     write(&data, &args.form, args.all)?;
     Ok(ExitStatus::Complete)
 }
@@ -50,6 +49,6 @@ fn print(
 
 pub(super) fn write_page(data: &SessionData, to: &Path) -> Result<(), CliError> {
     let page = page::html(&Report::of(data), &Nonce::random()?);
-    let page = page.map_err(lab)?;
+    let page = page.map_err(CliError::failed)?;
     file::write(to, |out| out.write_all(page.as_bytes()))
 }

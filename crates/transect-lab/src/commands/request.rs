@@ -8,6 +8,7 @@ use globset::{Glob, GlobMatcher};
 use transect::Cancel;
 use transect_lab::experiments::method::{Method, Runner};
 use transect_lab::harness::cache_state::State;
+use transect_lab::harness::error::cannot;
 use transect_lab::harness::experiment::{Experiment, Launcher};
 use transect_lab::harness::log::Session;
 use transect_lab::harness::possible_states::{DropScope, PossibleStates};
@@ -16,7 +17,6 @@ use transect_lab::spec::words::Words;
 use transect_lab::spec::{Cell, SessionSpec};
 use transect_stats::verdict::MIN_ROUNDS;
 
-use super::error::{cannot, lab};
 use crate::args::LabSessionArgs;
 use transect_program::exit::CliError;
 use transect_program::user_dirs;
@@ -29,6 +29,9 @@ pub(super) trait Request {
     type Runner: Runner;
 
     type Experiment<'s>: Experiment;
+
+    /// The directory that a session works in; `()` if it needs none.
+    type Scratch;
 
     const WORDS: &'static Words;
 
@@ -49,10 +52,7 @@ pub(super) trait Request {
     fn methods(&self, resumed: Option<&SessionSpec>)
     -> Result<Vec<Method<Self::Runner>>, CliError>;
 
-    /// Creates the directory that the session works in, if it needs one.
-    fn scratch(&self) -> Result<Option<Scratch>, CliError> {
-        Ok(None)
-    }
+    fn scratch(&self) -> Result<Self::Scratch, CliError>;
 
     /// Writes what the session would measure, and creates nothing.
     fn write_plan(
@@ -65,22 +65,22 @@ pub(super) trait Request {
     fn plan(
         &self,
         methods: &[Method<Self::Runner>],
-        scratch: Option<&Scratch>,
+        scratch: &Self::Scratch,
         cancel: &Cancel,
     ) -> Result<Option<SessionSpec>, CliError>;
 
-    fn check(&self, _: &SessionSpec, _: Option<&Scratch>) -> Result<(), CliError> {
+    fn check(&self, _: &SessionSpec, _: &Self::Scratch) -> Result<(), CliError> {
         Ok(())
     }
 
-    fn check_resumed(&self, spec: &SessionSpec, scratch: Option<&Scratch>) -> Result<(), CliError> {
+    fn check_resumed(&self, spec: &SessionSpec, scratch: &Self::Scratch) -> Result<(), CliError> {
         self.check(spec, scratch)
     }
 
     fn experiment<'s>(
         methods: &'s [Method<Self::Runner>],
         launcher: &'s Launcher,
-        scratch: Option<&'s Scratch>,
+        scratch: &'s Self::Scratch,
     ) -> Self::Experiment<'s>;
 }
 
@@ -93,9 +93,9 @@ pub(super) fn apply(
     mut plan: SessionSpec,
 ) -> Result<SessionSpec, CliError> {
     if let Some(base) = &session.base {
-        plan.set_base(base).map_err(CliError::Failed)?;
+        plan.set_base(base)?;
     }
-    session.pairs.iter().try_for_each(|text| plan.add_pair(text)).map_err(CliError::Failed)?;
+    session.pairs.iter().try_for_each(|text| plan.add_pair(text))?;
     // A number of rounds that the user chose is not exceeded.
     let max_time = plan.max_time.filter(|_| session.rounds.is_none());
     Ok(SessionSpec {
@@ -114,7 +114,7 @@ pub(super) fn scratch(dir: Option<&Path>) -> Result<Scratch, CliError> {
         None => user_dirs::cache("scratch")?,
     };
     let parent = parent.canonicalize().map_err(cannot("access", &parent))?;
-    Scratch::new(&parent).map_err(cannot("make a directory in", &parent))
+    Ok(Scratch::new(&parent).map_err(cannot("make a directory in", &parent))?)
 }
 
 /// Resumes a session of one experiment.
@@ -122,14 +122,14 @@ pub(super) fn scratch(dir: Option<&Path>) -> Result<Scratch, CliError> {
 /// # Errors
 /// The file cannot be read, or the session is of another experiment.
 pub(super) fn resume(file: &Path, words: &Words) -> Result<Session, CliError> {
-    let session = Session::resume(file).map_err(lab)?;
+    let session = Session::resume(file)?;
     let own = session.data().spec.words();
     if own.command == words.command {
         return Ok(session);
     }
     let (file, about, word) = (file.display(), own.plural, own.command);
     let other = format!("use transect lab run {word} --resume");
-    Err(CliError::Failed(format!("'{file}' is a session of {about}; {other}")))
+    Err(format!("'{file}' is a session of {about}; {other}").into())
 }
 
 pub(super) fn write_cells(
@@ -154,8 +154,8 @@ pub(super) fn possible(
     of_the_preset: &[State],
     scope: DropScope,
 ) -> Result<PossibleStates, CliError> {
-    PossibleStates::of(asked, of_the_preset, scope)
-        .map_err(|why_not| CliError::Failed(format!("cannot measure with cold caches: {why_not}")))
+    let refused = |why_not| format!("cannot measure with cold caches: {why_not}");
+    Ok(PossibleStates::of(asked, of_the_preset, scope).map_err(refused)?)
 }
 
 /// Returns the available methods that match the globs; without globs, the defaults.
@@ -178,16 +178,16 @@ pub(super) fn choose<'m, R>(
 
 /// Parses a value of `--methods`, which has to match an available method.
 fn glob<R>(text: &str, methods: &[Method<R>]) -> Result<GlobMatcher, CliError> {
-    let glob = Glob::new(text).map_err(lab)?.compile_matcher();
+    let glob = Glob::new(text).map_err(CliError::failed)?.compile_matcher();
     let named = methods.iter().filter(|method| glob.is_match(&method.name));
     let reasons: Vec<Option<&str>> =
         named.map(|method| method.unavailable_reason.as_deref()).collect();
     if reasons.is_empty() {
         let known = "`transect lab list` shows all";
-        return Err(CliError::Failed(format!("no method is called '{text}'; {known}")));
+        return Err(format!("no method is called '{text}'; {known}").into());
     }
     if let Some(Some(reason)) = reasons.iter().min_by_key(|reason| reason.is_some()) {
-        return Err(CliError::Failed(format!("'{text}' cannot run here: {reason}")));
+        return Err(format!("'{text}' cannot run here: {reason}").into());
     }
     Ok(glob)
 }

@@ -13,12 +13,11 @@ use transect_lab::harness::estimate::Estimate;
 use transect_lab::harness::experiment::{Experiment, Launcher};
 use transect_lab::harness::interference;
 use transect_lab::harness::log::{Outcome, Sample, Session};
-use transect_lab::harness::scratch::Scratch;
 use transect_lab::ranking::stopping;
 use transect_lab::rivals::contender::Contender;
 use transect_lab::spec::{Cell, Dataset, SessionSpec};
 
-use super::error::{lab, own_program};
+use super::host::own_program;
 use super::report;
 use super::request::{Request, apply, resume};
 use transect_program::exit::{CliError, ExitStatus};
@@ -44,17 +43,17 @@ pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
     let scratch = request.scratch()?;
     let planned = match &resumed {
         Some(session) => {
-            request.check_resumed(&session.data().spec, scratch.as_ref())?;
+            request.check_resumed(&session.data().spec, &scratch)?;
             Some(session.data().spec.clone())
         }
-        None => plan(request, &methods, scratch.as_ref(), &cancel)?,
+        None => plan(request, &methods, &scratch, &cancel)?,
     };
     let Some(spec) = planned else { return Ok(ExitStatus::Interrupted) };
     let is_cell =
         |method: &&Method<R::Runner>| spec.cells.iter().any(|cell| method.is_run_by(cell));
     let contenders = methods.iter().filter(is_cell).filter_map(Method::contender);
     let launcher = launcher(contenders, &cancel)?;
-    let mut experiment = R::experiment(&methods, &launcher, scratch.as_ref());
+    let mut experiment = R::experiment(&methods, &launcher, &scratch);
     let mut session = match resumed {
         Some(session) => session,
         None => begin(request, spec, &mut experiment, &cancel)?,
@@ -62,7 +61,7 @@ pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
     make(&session.data().spec.datasets, &mut experiment, &cancel)?;
     measure(&mut session, &mut experiment, &cancel)?;
     let each_start = &mut each_cell("time its start");
-    session.time_starts(&mut experiment, &cancel, each_start).map_err(lab)?;
+    session.time_starts(&mut experiment, &cancel, each_start)?;
     if request.counts_calls() && !options.no_calls {
         examine_calls(&mut session, &mut experiment, &cancel)?;
     }
@@ -81,7 +80,7 @@ pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
 fn plan<R: Request>(
     request: &R,
     methods: &[Method<R::Runner>],
-    scratch: Option<&Scratch>,
+    scratch: &R::Scratch,
     cancel: &Cancel,
 ) -> Result<Option<SessionSpec>, CliError> {
     let Some(mut plan) = request.plan(methods, scratch, cancel)? else { return Ok(None) };
@@ -103,7 +102,7 @@ fn begin<R: Request>(
     let file = request.session().output.clone();
     let file = file.unwrap_or_else(|| PathBuf::from(format!("lab-{began}.jsonl")));
     output::hint(&format!("writes samples to '{}'; --resume continues it", file.display()));
-    Session::begin(spec, &file).map_err(lab)
+    Ok(Session::begin(spec, &file)?)
 }
 
 /// Returns the versions of the programs that cells need.
@@ -131,7 +130,7 @@ fn make(
             continue;
         }
         status.show(|| format!("creating an input of {}", units::bytes(dataset.expected.bytes)));
-        experiment.make(dataset).map_err(lab)?;
+        experiment.make(dataset)?;
     }
     Ok(())
 }
@@ -147,7 +146,7 @@ fn estimate(
     make(&estimate.spec.datasets, experiment, cancel)?;
     let mut status = StatusLine::on_terminal();
     status.show(|| "estimating the time".to_owned());
-    let times = estimate.run(experiment, cancel).map_err(lab)?;
+    let times = estimate.run(experiment, cancel)?;
     drop(status);
     let Some(mut times) = times else { return Ok(()) };
     let limit = spec.max_time.map(Duration::from_secs);
@@ -187,7 +186,7 @@ fn measure(
     let began = Instant::now();
     let (mut done, mut has_printed_time) = (0_u32, false);
     let mut status = StatusLine::on_terminal();
-    let measured = session.run(experiment, &stopping::end, cancel, &mut |sample, left| {
+    session.run(experiment, &stopping::end, cancel, &mut |sample, left| {
         done += 1;
         if let Some(problem) = problem(sample) {
             status.show(String::new);
@@ -210,8 +209,8 @@ fn measure(
                 _ => format!("{left} runs left, about {time}; last: {last}"),
             }
         });
-    });
-    measured.map_err(lab)
+    })?;
+    Ok(())
 }
 
 fn examine_calls(
@@ -219,12 +218,12 @@ fn examine_calls(
     experiment: &mut impl Experiment,
     cancel: &Cancel,
 ) -> Result<(), CliError> {
-    session.time_calls(experiment, cancel, &mut each_cell("time its calls")).map_err(lab)?;
+    session.time_calls(experiment, cancel, &mut each_cell("time its calls"))?;
     if let Some(why_not) = accesses::unavailable_reason() {
         output::hint(&format!("calls are not counted: {why_not}"));
         return Ok(());
     }
-    session.count_calls(experiment, cancel, &mut each_cell("count its calls")).map_err(lab)
+    Ok(session.count_calls(experiment, cancel, &mut each_cell("count its calls"))?)
 }
 
 /// Returns a function that shows the progress of an operation on every cell, and prints its errors.

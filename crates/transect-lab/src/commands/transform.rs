@@ -11,6 +11,7 @@ use transect_lab::experiments::transform::{
 };
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::FileSystem;
+use transect_lab::harness::error::cannot;
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::launch::can_start;
 use transect_lab::harness::possible_states::DropScope;
@@ -22,7 +23,6 @@ use transect_lab::spec::words::Words;
 use transect_lab::spec::{Cell, Dataset, SessionSpec};
 use transect_text::size;
 
-use super::error::cannot;
 use super::methods::contenders;
 use super::request::{Request, apply, choose, possible, scratch, write_cells};
 use crate::args::{LabSessionArgs, LabTransformArgs};
@@ -34,6 +34,7 @@ use transect_text::units::bytes;
 impl Request for LabTransformArgs {
     type Runner = TransformRunner;
     type Experiment<'s> = TransformExperiment<'s>;
+    type Scratch = Scratch;
     const WORDS: &'static Words = &WORDS;
 
     fn session(&self) -> &LabSessionArgs {
@@ -52,8 +53,8 @@ impl Request for LabTransformArgs {
         Ok(Method::all(kind, &contenders(&self.session.all)?.0))
     }
 
-    fn scratch(&self) -> Result<Option<Scratch>, CliError> {
-        scratch(self.dir.as_deref()).map(Some)
+    fn scratch(&self) -> Result<Scratch, CliError> {
+        scratch(self.dir.as_deref())
     }
 
     fn write_plan(&self, out: &mut dyn Write, methods: &[Method]) -> Result<(), CliError> {
@@ -75,44 +76,34 @@ impl Request for LabTransformArgs {
     fn plan(
         &self,
         methods: &[Method],
-        scratch: Option<&Scratch>,
+        scratch: &Scratch,
         _: &Cancel,
     ) -> Result<Option<SessionSpec>, CliError> {
-        plan(self, methods, folder_of(scratch)).map(Some)
+        plan(self, methods, scratch.parent()).map(Some)
     }
 
-    fn check(&self, spec: &SessionSpec, scratch: Option<&Scratch>) -> Result<(), CliError> {
-        check(spec, folder_of(scratch))
+    /// Checks that the directory has enough space and supports the states, and prints the space needed.
+    fn check(&self, spec: &SessionSpec, scratch: &Scratch) -> Result<(), CliError> {
+        let folder = scratch.parent();
+        if spec.cache_states.contains(&State::Cold) {
+            let in_memory = |folder: File| transect_sys::residency::is_memory_only(&folder);
+            if File::open(folder).is_ok_and(in_memory) {
+                let folder = folder.display();
+                let why = "its files are only in memory; use --state warm or another --dir";
+                return Err(format!("cannot drop files in '{folder}': {why}").into());
+            }
+        }
+        output::hint(&takes(spec, folder)?);
+        Ok(())
     }
 
     fn experiment<'s>(
         methods: &'s [Method],
         launcher: &'s Launcher,
-        scratch: Option<&'s Scratch>,
+        scratch: &'s Scratch,
     ) -> TransformExperiment<'s> {
-        let scratch = scratch.expect("BUG: files are transformed in a directory of the session");
         TransformExperiment::new(methods, launcher, scratch)
     }
-}
-
-/// Returns the parent of the session's directory.
-fn folder_of(scratch: Option<&Scratch>) -> &Path {
-    let scratch = scratch.expect("BUG: files are transformed in a directory of the session");
-    scratch.folder().parent().unwrap_or(scratch.folder())
-}
-
-/// Checks that the directory has enough space and supports the states, and prints the space needed.
-fn check(spec: &SessionSpec, folder: &Path) -> Result<(), CliError> {
-    if spec.cache_states.contains(&State::Cold) {
-        let in_memory = |folder: File| transect_sys::residency::is_memory_only(&folder);
-        if File::open(folder).is_ok_and(in_memory) {
-            let folder = folder.display();
-            let why = "its files are only in memory; use --state warm or another --dir";
-            return Err(CliError::Failed(format!("cannot drop files in '{folder}': {why}")));
-        }
-    }
-    output::hint(&takes(spec, folder)?);
-    Ok(())
 }
 
 /// Describes the space that a session needs, or returns an error if there is not enough.
@@ -146,13 +137,10 @@ fn plan(
     for external in &args.commands {
         let is_taken = |cell: &Cell| cell.name == external.name;
         if cells.iter().any(is_taken) || methods.iter().any(|it| it.name == external.name) {
-            return Err(CliError::Failed(format!("a cell is already called '{}'", external.name)));
+            return Err(format!("a cell is already called '{}'", external.name).into());
         }
         if !can_start(external.program()) {
-            return Err(CliError::Failed(format!(
-                "'{}' cannot be started here",
-                external.program()
-            )));
+            return Err(format!("'{}' cannot be started here", external.program()).into());
         }
         cells.push(external.cell());
     }

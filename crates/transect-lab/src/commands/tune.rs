@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 use transect::internal::WalkSettings;
 use transect_lab::harness::environment::{Environment, FileSystem};
+use transect_lab::harness::error::cannot;
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::possible_states::{DropScope, PossibleStates};
 use transect_lab::report::explanation::write_stored;
@@ -17,7 +18,7 @@ use transect_sys::private_dir::PrivateTempDir;
 use transect_text::settings;
 use transect_text::style::BOLD;
 
-use super::error::{cannot, identity_of, lab, own_program};
+use super::host::{identity_of, own_program};
 use super::request;
 use crate::args::LabTuneArgs;
 use transect_program::exit::{CliError, ExitStatus};
@@ -37,11 +38,11 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
         request::possible(&args.state, &[], DropScope::System)?;
     if dropped.is_some() {
         let why = "nothing proves that caches are cold on this system; use --state warm";
-        return Err(CliError::Failed(why.to_owned()));
+        return Err(CliError::failed(why));
     }
     let folder = PrivateTempDir::new("tune").map_err(|error| {
         let reason = transect::reason(&error);
-        CliError::Failed(format!("cannot create a temporary directory: {reason}"))
+        format!("cannot create a temporary directory: {reason}")
     })?;
     let request = TuneRequest {
         path: &path,
@@ -98,7 +99,7 @@ fn measure(request: &TuneRequest<'_>) -> Result<Option<TuneResult>, CliError> {
         TuneProgress::WalksLeft(left) => status.show(|| format!("{left} walks left")),
     });
     drop(status);
-    tuned.map_err(lab)
+    Ok(tuned?)
 }
 
 fn forget(identity: &str) -> Result<ExitStatus, CliError> {

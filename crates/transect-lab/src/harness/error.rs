@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::harness::cache_state::State;
 
 /// Returns a function that adds an operation, such as `create file`, and its path to an error of the system.
-pub(crate) fn cannot(operation: &str, path: &Path) -> impl FnOnce(io::Error) -> String {
+pub fn cannot(operation: &str, path: &Path) -> impl FnOnce(io::Error) -> String {
     move |error| format!("cannot {operation} '{}': {}", path.display(), transect::reason(&error))
 }
 

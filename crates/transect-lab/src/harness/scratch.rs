@@ -41,6 +41,11 @@ impl Scratch {
         &self.folder
     }
 
+    /// Returns the directory that it was created in.
+    pub fn parent(&self) -> &Path {
+        self.folder.parent().unwrap_or(&self.folder)
+    }
+
     pub fn input(&self, size: u64) -> PathBuf {
         self.folder.join(format!("input-{size}"))
     }

@@ -47,7 +47,6 @@ pub fn dataset(
     };
     questions.write(&file_of(scratch, &name)).map_err(failed)?;
     let Expected { work, changed, probes } = expect(&questions);
-    let root = scratch.folder().parent().unwrap_or(scratch.folder()).to_owned();
     let asked = Asked {
         task,
         questions: questions.paths.len() as u64,
@@ -61,7 +60,7 @@ pub fn dataset(
     Ok(Dataset {
         name,
         file_system: FileSystem::of(scratch.folder()),
-        root,
+        root: scratch.parent().to_owned(),
         expected: work,
         asked: Some(asked),
         ..Dataset::default()
