@@ -43,34 +43,30 @@ struct Row<'c> {
 
 fn list(json: bool) -> Result<ExitStatus, CliError> {
     let mut text = output::buffer();
-    if !json {
+    if json {
+        for corpus in CORPORA.iter() {
+            let SpaceNeeded { bytes: needs_bytes, inodes: needs_inodes } = corpus.space_needed();
+            output::write_json(&mut text, &Row { corpus, needs_bytes, needs_inodes })?;
+        }
+        output::print(text)?;
+    } else {
         writeln!(
             text,
             "{BOLD}{:<10} {:>10} {:>11} {:>10} {:>10}{BOLD:#}",
             "corpus", "files", "directories", "lengths", "needs"
         )?;
-    }
-    for definition in CORPORA.iter() {
-        let SpaceNeeded { bytes: needs_bytes, inodes: needs_inodes } = definition.space_needed();
-        if json {
-            let row = Row { corpus: definition, needs_bytes, needs_inodes };
-            output::write_json(&mut text, &row)?;
-        } else {
-            let Corpus { name, about, .. } = definition;
+        for corpus in CORPORA.iter() {
+            let Corpus { name, about, .. } = corpus;
             writeln!(
                 text,
                 "{name:<10} {:>10} {:>11} {:>10} {:>10}  {DIM}{about}{DIM:#}",
-                count(definition.files),
-                count(definition.directories),
-                bytes(definition.bytes),
-                bytes(needs_bytes),
+                count(corpus.files),
+                count(corpus.directories),
+                bytes(corpus.bytes),
+                bytes(corpus.space_needed().bytes),
             )?;
         }
-    }
-    if json {
-        output::print(text)?
-    } else {
-        output::print_wrapped(text)?
+        output::print_wrapped(text)?;
     }
     Ok(ExitStatus::Complete)
 }

@@ -51,6 +51,7 @@ pub(crate) fn run(args: &LabListArgs) -> Result<ExitStatus, CliError> {
         for row in contract_rows(args) {
             output::write_json(&mut text, row)?;
         }
+        output::print(text)?;
     } else {
         write_methods(&mut text, "walks", &methods, args.contract, absent_walk)?;
         let name = |method: &transform::Method| method.name.clone();
@@ -58,11 +59,7 @@ pub(crate) fn run(args: &LabListArgs) -> Result<ExitStatus, CliError> {
         let name = |method: &attributes::Method| method.name.clone();
         write_methods(&mut text, "questions about attributes", &asking, args.contract, name)?;
         write_contract(&mut text, contract_rows(args))?;
-    }
-    if args.json {
-        output::print(text)?
-    } else {
-        output::print_wrapped(text)?
+        output::print_wrapped(text)?;
     }
     Ok(if are_read && wrong.is_empty() { ExitStatus::Complete } else { ExitStatus::Partial })
 }

@@ -227,7 +227,7 @@ fn examine_calls(
 }
 
 /// Returns a function that shows the progress of an operation on every cell, and prints its errors.
-fn each_cell<T>(operation: &str) -> impl FnMut(&str, Result<T, String>, usize) {
+fn each_cell(operation: &str) -> impl FnMut(&str, Result<(), String>, usize) {
     let mut status = StatusLine::on_terminal();
     move |cell, result, left| {
         if let Err(reason) = result {

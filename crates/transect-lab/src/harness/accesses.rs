@@ -74,13 +74,9 @@ impl Accesses {
         let mut strace = Command::new("strace");
         strace.args(["-f", "--seccomp-bpf", "-q", "-c", "-U", "calls,name", "-e", CALLS, "-o"]);
         strace.arg(&table).args(paths.iter().flat_map(|path| ["-P".as_ref(), path.as_os_str()]));
-        strace.arg("--");
-        strace.arg(command.get_program()).args(command.get_args());
-        if let Some(folder) = command.get_current_dir() {
-            strace.current_dir(folder);
-        }
-        strace.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let ran = launch::time(strace, limit).map_err(|failure| failure.to_string());
+        strace.arg("--").arg(command.get_program());
+        launch::run_like(&mut strace, command);
+        let ran = launch::time(strace, limit);
         let text = std::fs::read_to_string(&table);
         // Fails if strace has not created it.
         let _ = std::fs::remove_file(&table);

@@ -106,6 +106,12 @@ impl Failure {
     }
 }
 
+impl From<Failure> for String {
+    fn from(failure: Failure) -> Self {
+        failure.to_string()
+    }
+}
+
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -237,6 +243,15 @@ fn run<T: Send + 'static>(
         account,
     };
     Ok((read, usage.with(&leftovers)))
+}
+
+/// Gives a command the arguments, the directory and the environment of another one.
+pub(crate) fn run_like(command: &mut Command, other: &Command) {
+    command.args(other.get_args());
+    command.envs(other.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    if let Some(folder) = other.get_current_dir() {
+        command.current_dir(folder);
+    }
 }
 
 /// Returns the result of a thread; its panic goes on in this one.

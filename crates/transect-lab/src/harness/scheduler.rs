@@ -15,7 +15,7 @@ use crate::harness::launch::{Usage, launch};
 use crate::harness::log::{
     Counted, End, Ended, Outcome, Record, Sample, Session, SessionData, Started, Timed,
 };
-use crate::harness::protocol::{CallTimes, RunLine};
+use crate::harness::protocol::RunLine;
 use crate::harness::stopwatch::nanoseconds;
 use crate::spec::Cell;
 use transect_stats::SplitMix64;
@@ -30,7 +30,7 @@ const COLD_STARTS: usize = 3;
 const MAX_REPEATS: usize = 3;
 
 /// Receives the name of each cell, its result, and the number of remaining cells.
-pub type OfEach<'p, T> = dyn FnMut(&str, Result<T, String>, usize) + 'p;
+pub type OfEach<'p> = dyn FnMut(&str, Result<(), String>, usize) + 'p;
 
 /// Returns why a session ends after this number of complete rounds, if it does; its time limit is the last
 /// argument. The ranking of its samples decides that, of which the harness knows nothing.
@@ -175,12 +175,12 @@ impl Session {
     /// Measures cells outside the rounds, one after the other: stores what `measure` returns, and reports each cell
     /// to `progress`. A subject is a dataset, a cache state and a cell; `measure` returns `None` for one that does
     /// not apply.
-    fn of_each<T>(
+    fn of_each(
         &mut self,
         subjects: Vec<(usize, usize, Cell)>,
         cancel: &Cancel,
-        progress: &mut OfEach<'_, T>,
-        mut measure: impl FnMut(&Job<'_>, usize) -> Result<Option<Result<(T, Record), String>>, String>,
+        progress: &mut OfEach<'_>,
+        mut measure: impl FnMut(&Job<'_>, usize) -> Result<Option<Result<Record, String>>, String>,
     ) -> Result<(), String> {
         let cells = subjects.len();
         for (at, (dataset, cache_state, cell)) in subjects.into_iter().enumerate() {
@@ -188,13 +188,10 @@ impl Session {
                 return Ok(());
             }
             let job = Job::new(&self.data().spec, &cell, dataset, cache_state);
-            let result = match measure(&job, cache_state)? {
-                Some(Ok((value, record))) => {
-                    self.add(record)?;
-                    Ok(value)
-                }
-                Some(Err(reason)) => Err(reason),
-                None => continue,
+            let Some(measured) = measure(&job, cache_state)? else { continue };
+            let result = match measured {
+                Ok(record) => Ok(self.add(record)?),
+                Err(reason) => Err(reason),
             };
             progress(&cell.name, result, cells - at - 1);
         }
@@ -211,7 +208,7 @@ impl Session {
         &mut self,
         experiment: &mut impl Experiment,
         cancel: &Cancel,
-        progress: &mut OfEach<'_, Accesses>,
+        progress: &mut OfEach<'_>,
     ) -> Result<(), String> {
         experiment.begin_counting(&self.data().spec);
         let folder = PrivateTempDir::new("strace");
@@ -233,7 +230,7 @@ impl Session {
             Ok(Some(accesses.map(|counted| {
                 let accesses = counted.divided_by(repeats);
                 let (dataset, cell) = (job.index, job.cell.name.clone());
-                (accesses, Record::Accesses(Counted { dataset, cell, accesses }))
+                Record::Accesses(Counted { dataset, cell, accesses })
             })))
         })
     }
@@ -266,7 +263,7 @@ impl Session {
         &mut self,
         experiment: &mut impl Experiment,
         cancel: &Cancel,
-        progress: &mut OfEach<'_, ()>,
+        progress: &mut OfEach<'_>,
     ) -> Result<(), String> {
         self.of_each(self.unstarted(), cancel, progress, |job, cache_state| {
             // Skip the first start: the program may no longer be in memory. A cold start never finds it there.
@@ -277,14 +274,13 @@ impl Session {
             Ok(Some(starts.map(|starts| {
                 let starts = &starts[discarded..];
                 let read_bytes: Option<_> = starts.iter().map(Usage::read_bytes).collect();
-                let started = Started {
+                Record::Start(Started {
                     cell: job.cell.name.clone(),
                     cache_state,
                     times_ns: starts.iter().map(|usage| usage.wall_ns).collect(),
                     cpu_ns: starts.iter().map(Usage::cpu_ns).collect(),
                     read_bytes: read_bytes.unwrap_or_default(),
-                };
-                ((), Record::Start(started))
+                })
             })))
         })
     }
@@ -317,7 +313,7 @@ impl Session {
         &mut self,
         experiment: &mut impl Experiment,
         cancel: &Cancel,
-        progress: &mut OfEach<'_, CallTimes>,
+        progress: &mut OfEach<'_>,
     ) -> Result<(), String> {
         let timed = self.data().timed.iter();
         let timed = timed.map(|it| (it.dataset, it.cache_state, it.cell.as_str())).collect();
@@ -325,11 +321,11 @@ impl Session {
         self.of_each(untimed, cancel, progress, |job, cache_state| {
             let Some(command) = experiment.timing_command(job) else { return Ok(None) };
             cache_state::prepare(job.state).map_err(cannot_make(job.state))?;
-            let lines = launch(command, 1, job.limit()).map_err(|failure| failure.to_string());
+            let lines = launch(command, 1, job.limit()).map_err(String::from);
             Ok(Some(lines.and_then(|(lines, _)| match lines.as_slice() {
                 &[RunLine { work, calls: Some(calls), .. }] if work == job.dataset.expected => {
                     let (dataset, cell) = (job.index, job.cell.name.clone());
-                    Ok((calls, Record::Calls(Timed { dataset, cache_state, cell, calls })))
+                    Ok(Record::Calls(Timed { dataset, cache_state, cell, calls }))
                 }
                 _ => Err("found something else".to_owned()),
             })))

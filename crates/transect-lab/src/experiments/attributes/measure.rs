@@ -189,7 +189,7 @@ impl Experiment for AttributesExperiment<'_> {
 
     /// For a full cache, the start-up part includes filling it. The calls of a service are not counted.
     fn count_command(&mut self, job: &Job<'_>, part: CountPart) -> Result<(Command, u64), String> {
-        self.serve(job).map_err(|failure| failure.to_string())?;
+        self.serve(job)?;
         let (asked, questions) = (asked(job.dataset), file_of(self.scratch, &job.dataset.name));
         let nothing = self.no_questions()?;
         let knows = |method: &Method| {
@@ -200,19 +200,19 @@ impl Experiment for AttributesExperiment<'_> {
         };
         let command = match part {
             CountPart::StartUp if self.method(job).is_some_and(knows) => {
-                Ok(self.engine(QueryMethod::GetMany, 1, asked, &questions))
+                self.engine(QueryMethod::GetMany, 1, asked, &questions)
             }
-            CountPart::StartUp => self.command_for(job, &nothing),
-            CountPart::Work => self.command_for(job, &questions),
+            CountPart::StartUp => self.command_for(job, &nothing)?,
+            CountPart::Work => self.command_for(job, &questions)?,
         };
-        Ok((command.map_err(|failure| failure.to_string())?, asked.questions))
+        Ok((command, asked.questions))
     }
 
     fn start_up(&mut self, job: &Job<'_>) -> Result<Usage, String> {
         let nothing = self.no_questions()?;
-        let command = self.command_for(job, &nothing).map_err(|failure| failure.to_string())?;
+        let command = self.command_for(job, &nothing)?;
         cache_state::prepare(job.state).map_err(|error| transect::reason(&error))?;
-        time(command, job.limit()).map_err(|failure| failure.to_string())
+        Ok(time(command, job.limit())?)
     }
 }
 

@@ -255,16 +255,14 @@ impl Experiment for TransformExperiment<'_> {
             CountPart::Work => job.dataset,
         };
         self.clear_and_settle()?;
-        let command = self.command_of(&Job { dataset, ..*job });
-        let command = command.map_err(|failure| failure.to_string())?;
+        let command = self.command_of(&Job { dataset, ..*job })?;
         Ok((command, job.dataset.expected.files))
     }
 
     fn start_up(&mut self, job: &Job<'_>) -> Result<Usage, String> {
         let nothing = &self.nothing_of(job.dataset)?;
         self.scratch.clear().map_err(|error| transect::reason(&error))?;
-        let ran = self.run(&Job { dataset: nothing, ..*job });
-        ran.map(|output| output.usage).map_err(|failure| failure.to_string())
+        Ok(self.run(&Job { dataset: nothing, ..*job })?.usage)
     }
 }
 

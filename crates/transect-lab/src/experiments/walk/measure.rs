@@ -17,7 +17,7 @@ use crate::harness::cache_state;
 use crate::harness::environment::FileSystem;
 use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output, run};
 use crate::harness::inventory::Inventory;
-use crate::harness::launch::{Failure, Usage, file_of_program, launch, listen, time};
+use crate::harness::launch::{Failure, Usage, file_of_program, launch, listen, run_like, time};
 use crate::harness::log::{FileEvidence, Outcome};
 use crate::harness::protocol::RunLine;
 use crate::harness::tree_digest::TreeDigest;
@@ -275,10 +275,9 @@ impl Experiment for WalkExperiment<'_> {
     fn start_up(&mut self, job: &Job<'_>) -> Result<Usage, String> {
         let root = self.empty().map_err(|error| transect::reason(&error))?;
         let method = self.method(job).ok_or("this method is no longer available")?;
-        let command = command(self.launcher, method, &root, job.spec.runs);
-        let command = command.map_err(|failure| failure.to_string())?;
+        let command = command(self.launcher, method, &root, job.spec.runs)?;
         cache_state::prepare(job.state).map_err(|error| transect::reason(&error))?;
-        time(command, job.limit()).map_err(|failure| failure.to_string())
+        Ok(time(command, job.limit())?)
     }
 
     fn timing_command(&mut self, job: &Job<'_>) -> Option<Command> {
@@ -355,11 +354,7 @@ fn command(
 
 fn with_program(command: &Command, program: &Path) -> Command {
     let mut with = Command::new(program);
-    with.args(command.get_args());
-    with.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    if let Some(folder) = command.get_current_dir() {
-        with.current_dir(folder);
-    }
+    run_like(&mut with, command);
     with
 }
 
