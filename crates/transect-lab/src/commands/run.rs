@@ -12,7 +12,7 @@ use transect_lab::harness::environment::version_of;
 use transect_lab::harness::estimate::Estimate;
 use transect_lab::harness::experiment::{Experiment, Launcher};
 use transect_lab::harness::interference;
-use transect_lab::harness::log::{Outcome, Sample, Session};
+use transect_lab::harness::log::Session;
 use transect_lab::ranking::stopping;
 use transect_lab::rivals::contender::Contender;
 use transect_lab::spec::{Cell, Dataset, SessionSpec};
@@ -188,7 +188,7 @@ fn measure(
     let mut status = StatusLine::on_terminal();
     session.run(experiment, &stopping::end, cancel, &mut |sample, left| {
         done += 1;
-        if let Some(problem) = problem(sample) {
+        if let Some(problem) = sample.outcome.problem() {
             status.show(String::new);
             output::error(&format!("{}: {problem}", sample.cell));
         }
@@ -264,13 +264,4 @@ fn launcher<'c>(
         }
     }
     Ok(Launcher { program, built, disturbable: true })
-}
-
-fn problem(sample: &Sample) -> Option<String> {
-    match &sample.outcome {
-        Outcome::Right { .. } => None,
-        Outcome::Wrong { found } => Some(format!("found something else: {found}")),
-        Outcome::Void { instead } => Some(format!("could not prove its state: {instead}")),
-        Outcome::Failed(failure) => Some(failure.to_string()),
-    }
 }

@@ -56,6 +56,11 @@ impl<W: DeserializeOwned> Preset<W> {
         file.preset
     }
 
+    /// Returns the protocol that it follows, and the number of its rounds.
+    pub fn protocol(&self) -> Option<(&str, usize)> {
+        Some((self.contract.as_deref()?, self.protocol_rounds))
+    }
+
     /// Returns the names of the cells that stand for the methods of its article, and of those in its pairs; empty if it
     /// has no article.
     pub fn compared(&self) -> Vec<String> {

@@ -117,7 +117,7 @@ pub trait Experiment {
         Ok(Ok(None))
     }
 
-    fn command(&mut self, job: &Job<'_>) -> Result<Command, Failure>;
+    fn command(&self, job: &Job<'_>) -> Result<Command, Failure>;
 
     fn run(&mut self, job: &Job<'_>) -> Result<Output, Failure> {
         run(self, job)

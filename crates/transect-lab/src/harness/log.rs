@@ -138,6 +138,16 @@ impl Outcome {
         }
     }
 
+    /// Returns why there is no result to rank, if so.
+    pub fn problem(&self) -> Option<String> {
+        match self {
+            Self::Right { .. } => None,
+            Self::Wrong { found } => Some(format!("found something else: {found}")),
+            Self::Void { instead } => Some(format!("could not prove its state: {instead}")),
+            Self::Failed(failure) => Some(failure.to_string()),
+        }
+    }
+
     pub fn disturbed(&self) -> &[Disturbance] {
         match self {
             Self::Right { beside: Some(beside), .. } => &beside.disturbed,
@@ -219,7 +229,7 @@ pub(crate) enum Record {
 }
 
 /// The content of a session's file.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionData {
     pub spec: SessionSpec,
     pub samples: Vec<Sample>,
@@ -232,14 +242,7 @@ pub struct SessionData {
 
 impl SessionData {
     pub fn begin(spec: SessionSpec) -> Self {
-        Self {
-            spec,
-            samples: Vec::new(),
-            counted: Vec::new(),
-            timed: Vec::new(),
-            started: Vec::new(),
-            ended: None,
-        }
+        Self { spec, ..Self::default() }
     }
 
     fn add(&mut self, record: Record) {
@@ -264,6 +267,12 @@ impl SessionData {
         };
         let SessionSpec { datasets, cache_states, .. } = &self.spec;
         dataset < datasets.len() && cache_state < cache_states.len() && self.spec.has_cell(cell)
+    }
+
+    /// Returns the samples of a dataset in a cache state.
+    pub fn samples_in(&self, dataset: usize, cache_state: usize) -> impl Iterator<Item = &Sample> {
+        let here = (dataset, cache_state);
+        self.samples.iter().filter(move |it| (it.dataset, it.cache_state) == here)
     }
 
     /// Returns the number of rounds: those of the spec, and further ones that have begun.

@@ -11,6 +11,7 @@ use transect_sys::input::{read_regular, read_regular_text};
 
 use crate::harness::launch::{self, can_start};
 use crate::rivals::builtin::directory_in;
+use crate::rivals::external::External;
 use crate::spec::CodeLength;
 
 const MANIFEST: &str = "contender.toml";
@@ -242,11 +243,10 @@ impl Contender {
         let name = format!("{}-{:016x}", self.name, self.fingerprint());
         let built = directory_in(cache, &name, |new| {
             self.build.iter().try_for_each(|step| {
-                let mut words = step.iter().map(|word| expand(word, &[("out", new)]));
-                let program = words.next().ok_or_else(|| io::Error::other("an empty step"))?;
-                let mut command = Command::new(program);
-                command.args(words).current_dir(&self.folder).envs(&self.environment);
-                launch::succeeds(command).map_err(io::Error::other)
+                if step.is_empty() {
+                    return Err(io::Error::other("an empty step"));
+                }
+                launch::succeeds(self.expanded(step, &[("out", new)])).map_err(io::Error::other)
             })
         });
         built.map_err(|error| transect::reason(&error))
@@ -284,9 +284,8 @@ impl Contender {
     fn expanded(&self, words: &[String], values: &[(&str, &Path)]) -> Command {
         let values: Vec<(&str, &Path)> =
             values.iter().map(|&(name, value)| (name, without_verbatim_prefix(value))).collect();
-        let mut words = words.iter().map(|word| expand(word, &values));
-        let mut command = Command::new(words.next().unwrap_or_default());
-        command.args(words).current_dir(&self.folder).envs(&self.environment);
+        let mut command = External::command(words, &values);
+        command.current_dir(&self.folder).envs(&self.environment);
         command
     }
 
@@ -352,47 +351,9 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Replaces each `{name}` in a word by its path, which need not be UTF-8.
-pub(crate) fn expand(word: &str, values: &[(&str, &Path)]) -> std::ffi::OsString {
-    let mut replaced = std::ffi::OsString::new();
-    let mut rest = word;
-    while let Some((before, after)) = rest.split_once('{') {
-        replaced.push(before);
-        let value = after.split_once('}').and_then(|(name, after)| {
-            let (_, value) = values.iter().find(|(known, _)| *known == name)?;
-            Some((value, after))
-        });
-        match value {
-            Some((value, after)) => {
-                replaced.push(value);
-                rest = after;
-            }
-            None => {
-                replaced.push("{");
-                rest = after;
-            }
-        }
-    }
-    replaced.push(rest);
-    replaced
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn expand_replaces_known_placeholders_only() {
-        let values: [(&str, &Path); 2] = [("out", Path::new("/o")), ("root", Path::new("/{out}"))];
-        for (word, expected) in [
-            ("{out}/walk", "/o/walk"),
-            ("-I{out}:{root}", "-I/o:/{out}"),
-            ("{unknown} {", "{unknown} {"),
-            ("plain", "plain"),
-        ] {
-            assert_eq!(expand(word, &values), expected, "{word}");
-        }
-    }
 
     #[test]
     fn verbatim_prefix_removed_only_where_it_is_not_needed() {

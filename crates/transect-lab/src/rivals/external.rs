@@ -6,7 +6,6 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::rivals::contender::expand;
 use crate::spec::Cell;
 
 /// Words with a meaning in a shell; without one, they would be passed to the program.
@@ -78,11 +77,42 @@ impl External {
     }
 }
 
+/// Replaces each `{name}` in a word by its path, which need not be UTF-8.
+fn expand(word: &str, values: &[(&str, &Path)]) -> std::ffi::OsString {
+    let mut replaced = std::ffi::OsString::new();
+    let mut rest = word;
+    while let Some((before, after)) = rest.split_once('{') {
+        replaced.push(before);
+        let known = after.split_once('}').and_then(|(name, after)| {
+            let (_, value) = values.iter().find(|(known, _)| *known == name)?;
+            Some((value.as_os_str(), after))
+        });
+        let (value, after) = known.unwrap_or(("{".as_ref(), after));
+        replaced.push(value);
+        rest = after;
+    }
+    replaced.push(rest);
+    replaced
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const FILES: [&str; 2] = ["{in}", "{out}"];
+
+    #[test]
+    fn expand_replaces_known_placeholders_only() {
+        let values: [(&str, &Path); 2] = [("out", Path::new("/o")), ("root", Path::new("/{out}"))];
+        for (word, expected) in [
+            ("{out}/walk", "/o/walk"),
+            ("-I{out}:{root}", "-I/o:/{out}"),
+            ("{unknown} {", "{unknown} {"),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(expand(word, &values), expected, "{word}");
+        }
+    }
 
     #[test]
     fn command_split_into_words_with_placeholders_replaced() {

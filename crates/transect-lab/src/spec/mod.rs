@@ -32,7 +32,7 @@ use crate::spec::words::Words;
 pub const SCHEMA: &str = "transect.lab/1";
 
 /// The spec of a session: what to measure, and how.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionSpec {
     pub schema: String,
     pub preset: String,
@@ -99,22 +99,14 @@ impl SessionSpec {
             environment: Environment::of_this_command(),
             datasets,
             cache_states: vec![State::Warm],
-            replaced: None,
-            dropped: None,
             rounds: 1,
-            max_time: None,
             runs: 1,
-            whole_processes: false,
             seed: 1,
             limit: 60,
             cells,
             base: base.to_owned(),
             second_base: format!("{base}{SECOND_BASE}"),
-            pairs: Vec::new(),
-            floor: None,
-            parallel_floor: None,
-            cold_floor: None,
-            transform: None,
+            ..Self::default()
         }
     }
 

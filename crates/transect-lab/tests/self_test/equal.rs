@@ -40,7 +40,7 @@ impl Experiment for Delaying<'_> {
         self.0.begin(job)
     }
 
-    fn command(&mut self, job: &Job<'_>) -> Result<Command, Failure> {
+    fn command(&self, job: &Job<'_>) -> Result<Command, Failure> {
         let mut command = self.0.command(job)?;
         if job.cell.name == DELAYED {
             command.arg("--delay").arg(DELAY.to_string());

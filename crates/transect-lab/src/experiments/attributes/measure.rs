@@ -170,7 +170,7 @@ impl Experiment for AttributesExperiment<'_> {
         self.serve(job).err().map(Outcome::Failed)
     }
 
-    fn command(&mut self, job: &Job<'_>) -> Result<Command, Failure> {
+    fn command(&self, job: &Job<'_>) -> Result<Command, Failure> {
         self.command_for(job, &file_of(self.scratch, &job.dataset.name))
     }
 

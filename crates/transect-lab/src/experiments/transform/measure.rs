@@ -46,41 +46,6 @@ impl<'m> TransformExperiment<'m> {
         Self { methods, launcher, scratch }
     }
 
-    fn command_of(&self, job: &Job<'_>) -> Result<Command, Failure> {
-        let Job { spec, cell, dataset, .. } = *job;
-        let rules = rules(spec);
-        let input = &self.input_of(dataset);
-        if let Some(words) = &cell.command {
-            let output = self.scratch.output();
-            return Ok(External::command(words, &[("in", input), ("out", &output)]));
-        }
-        let variant: Variant = cell.method.parse().map_err(|_| Failure::unknown())?;
-        let method = self.methods.iter().find(|known| known.name == variant.method);
-        let output = self.scratch.output();
-        let (kind, sync) = (rules.kind.as_str(), rules.sync.as_str());
-        match &method.ok_or_else(Failure::unknown)?.runner.implementation {
-            Implementation::Engine(_) | Implementation::Floor(_) => {
-                let mut command = Command::new(&self.launcher.program);
-                command.args(["pass", "--kind", kind, "--sync", sync]);
-                command.arg(variant.to_string()).arg(input).arg(output);
-                Ok(command)
-            }
-            Implementation::Contender(contender) => {
-                let built = self.launcher.built(&contender.name)?;
-                let block = variant.block.unwrap_or(FLOOR_BLOCK).to_string();
-                let values: [(&str, &Path); 6] = [
-                    ("input", input),
-                    ("output", &output),
-                    ("block", block.as_ref()),
-                    ("kind", kind.as_ref()),
-                    ("sync", sync.as_ref()),
-                    ("hint", (if variant.hint { "sequential" } else { "none" }).as_ref()),
-                ];
-                Ok(contender.command_with(built, &variant.method, &values))
-            }
-        }
-    }
-
     fn nothing_of(&self, dataset: &Dataset) -> Result<Dataset, String> {
         let empty = self.scratch.input(0);
         if !empty.exists() {
@@ -230,8 +195,39 @@ impl Experiment for TransformExperiment<'_> {
         Ok(Ok(Some(FileEvidence { bytes, resident, written: None, unwritten: None, primed })))
     }
 
-    fn command(&mut self, job: &Job<'_>) -> Result<Command, Failure> {
-        self.command_of(job)
+    fn command(&self, job: &Job<'_>) -> Result<Command, Failure> {
+        let Job { spec, cell, dataset, .. } = *job;
+        let rules = rules(spec);
+        let input = &self.input_of(dataset);
+        if let Some(words) = &cell.command {
+            let output = self.scratch.output();
+            return Ok(External::command(words, &[("in", input), ("out", &output)]));
+        }
+        let variant: Variant = cell.method.parse().map_err(|_| Failure::unknown())?;
+        let method = self.methods.iter().find(|known| known.name == variant.method);
+        let output = self.scratch.output();
+        let (kind, sync) = (rules.kind.as_str(), rules.sync.as_str());
+        match &method.ok_or_else(Failure::unknown)?.runner.implementation {
+            Implementation::Engine(_) | Implementation::Floor(_) => {
+                let mut command = Command::new(&self.launcher.program);
+                command.args(["pass", "--kind", kind, "--sync", sync]);
+                command.arg(variant.to_string()).arg(input).arg(output);
+                Ok(command)
+            }
+            Implementation::Contender(contender) => {
+                let built = self.launcher.built(&contender.name)?;
+                let block = variant.block.unwrap_or(FLOOR_BLOCK).to_string();
+                let values: [(&str, &Path); 6] = [
+                    ("input", input),
+                    ("output", &output),
+                    ("block", block.as_ref()),
+                    ("kind", kind.as_ref()),
+                    ("sync", sync.as_ref()),
+                    ("hint", (if variant.hint { "sequential" } else { "none" }).as_ref()),
+                ];
+                Ok(contender.command_with(built, &variant.method, &values))
+            }
+        }
     }
 
     fn verify(
@@ -255,7 +251,7 @@ impl Experiment for TransformExperiment<'_> {
             CountPart::Work => job.dataset,
         };
         self.clear_and_settle()?;
-        let command = self.command_of(&Job { dataset, ..*job })?;
+        let command = self.command(&Job { dataset, ..*job })?;
         Ok((command, job.dataset.expected.files))
     }
 

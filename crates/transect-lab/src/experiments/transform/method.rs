@@ -121,11 +121,10 @@ impl Method {
     }
 
     fn of_a_floor(floor: Floor, kind: Kind) -> Self {
-        let (takes_block, takes_hint, floors) = (true, false, Vec::new());
         let runner = TransformRunner {
-            takes_block,
-            takes_hint,
-            floors,
+            takes_block: false,
+            takes_hint: false,
+            floors: Vec::new(),
             implementation: Implementation::Floor(floor),
         };
         Self {
@@ -134,14 +133,10 @@ impl Method {
         }
     }
 
-    /// Returns its variants: one for each block size, with and without the hint, if it supports them. A floor
-    /// has one variant.
+    /// Returns its variants: one for each block size, with and without the hint, if it supports them.
     fn variants(&self, blocks: &[usize], hint: bool) -> Vec<Variant> {
-        let plain = Variant::plain(&self.name);
-        if !self.runner.takes_block
-            || matches!(self.runner.implementation, Implementation::Floor(_))
-        {
-            return vec![plain];
+        if !self.runner.takes_block {
+            return vec![Variant::plain(&self.name)];
         }
         let hints: &[bool] = if hint && self.runner.takes_hint { &[false, true] } else { &[false] };
         let with = |&block: &usize| {

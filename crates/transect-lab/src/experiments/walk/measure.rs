@@ -210,7 +210,7 @@ impl Experiment for WalkExperiment<'_> {
         }
     }
 
-    fn command(&mut self, job: &Job<'_>) -> Result<Command, Failure> {
+    fn command(&self, job: &Job<'_>) -> Result<Command, Failure> {
         let method = self.method(job).ok_or_else(Failure::unknown)?;
         let original = self.original(method, job)?;
         let Some(copy) = self.copies.of(&job.cell.name) else { return Ok(original) };
