@@ -63,6 +63,11 @@ fn signed(difference: i128, text: fn(u64) -> String) -> String {
     }
 }
 
+/// Returns a time in nanoseconds as a duration.
+pub fn time(nanoseconds: f64) -> String {
+    duration(Duration::from_nanos(nanoseconds as u64))
+}
+
 /// Returns a duration with three significant digits: `1.23 s`, `45.6 ms`.
 pub fn duration(time: Duration) -> String {
     let seconds = time.as_secs_f64();

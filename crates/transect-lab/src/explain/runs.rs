@@ -40,11 +40,7 @@ pub(super) struct RunTimes<'s> {
 impl<'s> RunTimes<'s> {
     pub(super) fn of(data: &'s SessionData, dataset: usize, cache_state: usize) -> Self {
         let mut cells: BTreeMap<&str, BTreeMap<usize, Run>> = BTreeMap::new();
-        let here = data
-            .samples
-            .iter()
-            .filter(|sample| (sample.dataset, sample.cache_state) == (dataset, cache_state));
-        for sample in here {
+        for sample in data.samples_in(dataset, cache_state) {
             let Outcome::Right { runs, usage, files: Some(files), .. } = &sample.outcome else {
                 continue;
             };

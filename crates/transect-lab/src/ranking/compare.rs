@@ -32,7 +32,7 @@ pub struct Changed {
 }
 
 /// One dataset in one cache state.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Group {
     pub name: String,
     pub state: State,
@@ -119,9 +119,7 @@ fn group(before: &Ranking, after: &Ranking, spec: &SessionSpec) -> Group {
         conditions: spec.state_of(before.cache_state).to_owned(),
         by: before.by,
         uncompared: before.uncompared.as_ref().or(after.uncompared.as_ref()).cloned(),
-        rows: Vec::new(),
-        alone: Vec::new(),
-        incomparable: Vec::new(),
+        ..Group::default()
     };
     if group.uncompared.is_some() {
         return group;

@@ -2,11 +2,9 @@
 //! makes the necessary calls and nothing else. Both are measured in the same session, so this holds for a tree of
 //! every size, unlike [`plausibility`](super::plausibility), which finds only times longer than the noise of a start.
 
-use std::time::Duration;
-
 use transect_stats::Ratios;
 use transect_stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
-use transect_text::units::duration;
+use transect_text::units::time;
 
 /// The share of the floor's CPU time that each program needs, as methods make different calls.
 const SHARE: f64 = 0.5;
@@ -26,7 +24,6 @@ pub(super) struct Bounds<'s> {
 impl Bounds<'_> {
     /// Returns why a program cannot have taken the time that it claims, if so.
     pub(super) fn objection_to(&self, claimed: f64) -> Option<String> {
-        let time = |ns: f64| duration(Duration::from_nanos(ns as u64));
         let is_too_short = |needed: f64| claimed * self.processors < needed;
         if let Some((calls, each)) = self.calls.filter(|(calls, each)| is_too_short(calls * each)) {
             let (claimed, needed) = (time(claimed), time(calls * each));

@@ -5,10 +5,8 @@
 //! its cost is enough: methods read the same blocks in different orders, six programs on ext4 differed by 8 %, and a
 //! method may skip inodes. What the variation of a start could explain proves and disproves nothing.
 
-use std::time::Duration;
-
 use transect_stats::Summary;
-use transect_text::units::{bytes, duration};
+use transect_text::units::{bytes, time};
 
 /// The share of the reference's cost that each method needs.
 const SHARE: f64 = 0.5;
@@ -67,11 +65,11 @@ pub(super) fn missing_reads(cell: &Cost, reference: &Cost, name: &str) -> Option
 pub(super) fn missing_cpu(cell: &Cost, floor: &Cost, name: &str) -> Option<String> {
     let noise = cell.of_one_run(START_SHARE * cell.start.max + LEAST_CPU);
     is_missing(cell, floor, noise).then(|| {
-        let time = |cost: &Cost| duration(Duration::from_nanos(cost.most().max(0.0) as u64));
+        let used = |cost: &Cost| time(cost.most().max(0.0));
         format!(
             "a run used {} of CPU time beyond the start of its process, and {name} {}: it did not do the work",
-            time(cell),
-            time(floor)
+            used(cell),
+            used(floor)
         )
     })
 }

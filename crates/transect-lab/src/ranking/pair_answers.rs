@@ -10,7 +10,7 @@ use crate::spec::Pair;
 use transect_stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use transect_stats::{Judgement, Ratios, Verdict, judge, judge_all};
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PairAnswer {
     pub question: String,
     pub cell: String,
@@ -46,17 +46,7 @@ impl PairAnswer {
         };
         let (cell, against) = (cell.clone(), other.clone());
         let question = pair.question();
-        Self {
-            question,
-            cell,
-            against,
-            ratios,
-            judgement: None,
-            alone: None,
-            besides: Vec::new(),
-            why: None,
-            reason,
-        }
+        Self { question, cell, against, ratios, reason, ..Self::default() }
     }
 
     /// Returns the comparison of a row with the base.
@@ -69,9 +59,8 @@ impl PairAnswer {
             ratios: row.to_base,
             judgement: row.judgement,
             alone: row.alone,
-            besides: Vec::new(),
             why,
-            reason: None,
+            ..Self::default()
         }
     }
 

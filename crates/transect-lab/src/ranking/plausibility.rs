@@ -7,9 +7,7 @@
 //! exceed what is explained: a busy processor makes a process use twice its CPU time, and nothing makes it use less. A
 //! single disturbed one decides nothing.
 
-use std::time::Duration;
-
-use transect_text::units::duration;
+use transect_text::units::time;
 
 use crate::harness::launch::Usage;
 use crate::harness::protocol::RunLine;
@@ -60,7 +58,6 @@ pub(super) fn objection(claims: &[Claim], start: StartUp, processors: usize) -> 
         return None;
     }
     let runs = lower_quartile(claims.iter().map(|claim| claim.runs))?;
-    let time = |ns: f64| duration(Duration::from_nanos(ns as u64));
     let reported = |used: String| {
         format!("its runs report {}, but its process {used} beyond its start", time(runs))
     };

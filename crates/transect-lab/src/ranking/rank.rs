@@ -75,10 +75,25 @@ pub struct Ranking {
 impl Ranking {
     /// Returns why a walk differs from another; `None` if that is unknown, or they are no walks.
     pub(crate) fn why(&self, spec: &SessionSpec, cell: &str, against: &str) -> Option<Why> {
-        let row = |name: &str| self.rows.iter().find(|row| row.cell.name == name);
         let entries = spec.datasets[self.dataset].entries();
         let is_walk = spec.experiment() == Spec::Walk;
-        Why::of(spec, &self.rows, entries, [row(cell)?, row(against)?]).filter(|_| is_walk)
+        let pair = [self.row(cell)?, self.row(against)?];
+        Why::of(spec, &self.rows, entries, pair).filter(|_| is_walk)
+    }
+
+    /// Returns the row of a cell, if it is compared.
+    pub(crate) fn row(&self, cell: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.cell.name == cell)
+    }
+
+    /// Returns the rows that are methods: neither floors nor the repeated base.
+    pub(crate) fn methods(&self, spec: &SessionSpec) -> Vec<&Row> {
+        self.rows.iter().filter(|row| spec.is_method(&row.cell.name)).collect()
+    }
+
+    /// Returns all rows, those apart last.
+    pub(crate) fn all_rows(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().chain(&self.apart)
     }
 
     pub(crate) fn has_wall_times(&self) -> bool {
@@ -103,7 +118,7 @@ pub fn rank(data: &SessionData) -> Vec<Ranking> {
 }
 
 fn rank_one(data: &SessionData, dataset: usize, cache_state: usize) -> Ranking {
-    let (disturbed, right) = disturbances(&samples_of(data, dataset), cache_state);
+    let (disturbed, right) = disturbances(data.samples_in(dataset, cache_state));
     let by = match disturbed * MAX_DISTURBED_ONE_IN > right {
         true => Metric::Processor,
         false => wall_metric(&data.spec),
@@ -163,7 +178,6 @@ struct Pass<'d> {
     cache_state: usize,
     state: State,
     by: Metric,
-    samples: Vec<&'d Sample>,
 }
 
 struct Rounds<'d> {
@@ -200,12 +214,16 @@ impl Rounds<'_> {
 impl<'d> Pass<'d> {
     fn new(data: &'d SessionData, dataset: usize, cache_state: usize, by: Metric) -> Self {
         let state = data.spec.cache_states[cache_state];
-        Self { data, dataset, cache_state, state, by, samples: samples_of(data, dataset) }
+        Self { data, dataset, cache_state, state, by }
+    }
+
+    fn samples(&self) -> impl Iterator<Item = &'d Sample> {
+        self.data.samples_in(self.dataset, self.cache_state)
     }
 
     /// Returns a ranking with nothing but what is ranked, and what disturbed it.
     fn empty_ranking(&self) -> Ranking {
-        let (disturbed, samples) = disturbances(&self.samples, self.cache_state);
+        let (disturbed, samples) = disturbances(self.samples());
         Ranking {
             dataset: self.dataset,
             name: self.data.spec.datasets[self.dataset].name.clone(),
@@ -214,7 +232,7 @@ impl<'d> Pass<'d> {
             by: self.by,
             disturbed,
             samples,
-            harness: harness_share(&self.samples, self.cache_state),
+            harness: harness_share(self.samples()),
             ..Ranking::default()
         }
     }
@@ -222,10 +240,12 @@ impl<'d> Pass<'d> {
     /// Returns the cells that did the expected work; the ranking names the others, and why.
     fn keep_what_ran(&self, ranking: &mut Ranking) -> Vec<Ran<'d>> {
         let spec = &self.data.spec;
+        let samples = self.data.samples.iter().filter(|it| it.dataset == self.dataset);
+        let samples: Vec<&Sample> = samples.collect();
         let mut ran = Vec::new();
         for cell in spec.cells_in(self.dataset) {
             let start = start_up(self.data, cell, self.cache_state);
-            match runs_of(cell, &self.samples, self.cache_state, self.by, (spec, start)) {
+            match runs_of(cell, &samples, self.cache_state, self.by, (spec, start)) {
                 Ok(runs) => ran.push(Ran { cell, runs, start }),
                 Err(reason) => {
                     ranking.unranked.push(Unranked { cell: cell.name.clone(), reason });
@@ -393,8 +413,7 @@ impl<'d> Pass<'d> {
         if ranking.noisy {
             return;
         }
-        let is_method = |row: &&Row| self.data.spec.is_method(&row.cell.name);
-        let methods: Vec<&Row> = ranking.rows.iter().filter(is_method).collect();
+        let methods = ranking.methods(&self.data.spec);
         (ranking.best, ranking.best_are_equal) =
             best_group(&methods, |base, other| rounds.ratios(base, other));
     }
@@ -430,26 +449,21 @@ fn sort_by_time(rows: &mut [Row]) {
     rows.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
 }
 
-fn samples_of(data: &SessionData, dataset: usize) -> Vec<&Sample> {
-    data.samples.iter().filter(|sample| sample.dataset == dataset).collect()
-}
-
 /// Returns the median of the lab's CPU time divided by the time of the run.
-fn harness_share(samples: &[&Sample], cache_state: usize) -> Option<f64> {
-    let shares =
-        samples.iter().filter(|sample| sample.cache_state == cache_state).filter_map(|sample| {
-            let Outcome::Right { beside: Some(beside), .. } = &sample.outcome else { return None };
-            (beside.wall_ns > 0).then(|| beside.lab_ns as f64 / beside.wall_ns as f64)
-        });
+fn harness_share<'d>(samples: impl Iterator<Item = &'d Sample>) -> Option<f64> {
+    let shares = samples.filter_map(|sample| {
+        let Outcome::Right { beside: Some(beside), .. } = &sample.outcome else { return None };
+        (beside.wall_ns > 0).then(|| beside.lab_ns as f64 / beside.wall_ns as f64)
+    });
     Summary::of(&shares.collect::<Vec<_>>()).map(|summary| summary.median)
 }
 
 /// Returns the numbers of disturbed samples and of all samples with the right result.
-fn disturbances(samples: &[&Sample], cache_state: usize) -> (usize, usize) {
-    let of_pass = samples.iter().filter(|sample| sample.cache_state == cache_state);
-    let right = of_pass.filter(|sample| matches!(sample.outcome, Outcome::Right { .. }));
-    let disturbed = right.clone().filter(|sample| !sample.outcome.disturbed().is_empty());
-    (disturbed.count(), right.count())
+fn disturbances<'d>(samples: impl Iterator<Item = &'d Sample>) -> (usize, usize) {
+    let right: Vec<&Sample> =
+        samples.filter(|sample| matches!(sample.outcome, Outcome::Right { .. })).collect();
+    let disturbed = right.iter().filter(|sample| !sample.outcome.disturbed().is_empty());
+    (disturbed.count(), right.len())
 }
 
 fn speed_ups(rows: &mut [Row]) {

@@ -121,14 +121,12 @@ pub(super) fn runs_of(
     (spec, start): (&SessionSpec, Option<StartUp>),
 ) -> Result<Runs, String> {
     let mut runs = Runs::new();
-    let mut void = None;
+    let mut unproved = None;
     for sample in samples.iter().filter(|sample| sample.cell == cell.name) {
-        match &sample.outcome {
-            Outcome::Wrong { found } => return Err(format!("found something else: {found}")),
-            Outcome::Failed(failure) => return Err(failure.to_string()),
+        match (&sample.outcome, sample.outcome.problem()) {
+            (Outcome::Wrong { .. } | Outcome::Failed(_), Some(problem)) => return Err(problem),
             _ if sample.cache_state != cache_state => {}
-            Outcome::Void { instead } => void = Some(*instead),
-            Outcome::Right { runs: lines, usage, files, .. } => {
+            (Outcome::Right { runs: lines, usage, files, .. }, _) => {
                 let is_disturbed = !sample.outcome.disturbed().is_empty();
                 let cpu = cpu_of_one_run(lines, usage, spec.whole_processes, start);
                 let wall = wall_of_one_run(lines)?;
@@ -150,13 +148,11 @@ pub(super) fn runs_of(
                 };
                 runs.insert(sample.round, run);
             }
+            (_, problem) => unproved = problem,
         }
     }
-    match void {
-        _ if !runs.is_empty() => Ok(runs),
-        Some(instead) => Err(format!("could not prove its state: {instead}")),
-        None => Err("did not run yet".to_owned()),
-    }
+    let missing = || unproved.unwrap_or_else(|| "did not run yet".to_owned());
+    if runs.is_empty() { Err(missing()) } else { Ok(runs) }
 }
 
 fn wall_of_one_run(lines: &[RunLine]) -> Result<f64, String> {

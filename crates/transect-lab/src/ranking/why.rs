@@ -1,9 +1,7 @@
 //! Why one method needs more time than another: where the difference of their times comes from.
 
-use std::time::Duration;
-
 use serde::Serialize;
-use transect_text::units::duration;
+use transect_text::units::time;
 
 use crate::ranking::row::Row;
 use crate::spec::SessionSpec;
@@ -77,7 +75,7 @@ impl Why {
 /// Returns a difference of times: `+85 µs`.
 fn signed(ns: f64) -> String {
     let sign = if ns < 0.0 { '-' } else { '+' };
-    format!("{sign}{}", duration(Duration::from_nanos(ns.abs() as u64)))
+    format!("{sign}{}", time(ns.abs()))
 }
 
 #[cfg(test)]

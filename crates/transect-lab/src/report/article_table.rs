@@ -95,7 +95,7 @@ impl ArticleTable {
         let stands_for = |row: &ReferenceRow| {
             let ranked = |name: &String| {
                 let name = expand(name);
-                ranking.rows.iter().chain(&ranking.apart).find(|row| row.cell.name == name)
+                ranking.all_rows().find(|row| row.cell.name == name)
             };
             row.ours.iter().find_map(ranked)
         };
@@ -271,18 +271,11 @@ fn printed(ratio: f64) -> Ordering {
 
 /// Returns the protocol of the article that the session's preset follows, and its number of rounds.
 fn protocol_of(spec: &SessionSpec) -> Option<(&'static str, usize)> {
-    let (contract, rounds) = match spec.experiment() {
-        Spec::Walk => {
-            let preset = walk::preset::Preset::find(&spec.preset)?;
-            (&preset.contract, preset.protocol_rounds)
-        }
-        Spec::Transform => {
-            let preset = transform::Preset::find(&spec.preset)?;
-            (&preset.contract, preset.protocol_rounds)
-        }
-        Spec::Attributes => return None,
-    };
-    Some((contract.as_deref()?, rounds))
+    match spec.experiment() {
+        Spec::Walk => walk::preset::Preset::find(&spec.preset)?.protocol(),
+        Spec::Transform => transform::Preset::find(&spec.preset)?.protocol(),
+        Spec::Attributes => None,
+    }
 }
 
 #[cfg(test)]

@@ -5,12 +5,13 @@ use std::io::{Result, Write};
 use transect_text::quote;
 use transect_text::style::{DIM, WARN};
 
-use super::format::{time, verdict_style};
+use super::format::verdict_style;
 use super::value::Form;
 use super::writer::Writer;
 use crate::ranking::compare::{Changed, Comparison, Group};
 use transect_stats::Verdict;
 use transect_text::table::Table;
+use transect_text::units::time;
 
 /// Returns why the sessions cannot be compared, if they cannot.
 pub fn refusal(comparison: &Comparison) -> Option<String> {

@@ -9,7 +9,7 @@ use crate::harness::interference::Disturbance;
 use crate::harness::log::SessionData;
 use crate::ranking::pair_answers::PairAnswer;
 use crate::ranking::{Metric, Ranking, Row};
-use crate::spec::{CheckedBy, SessionSpec};
+use crate::spec::{Cell, CheckedBy, SessionSpec};
 use transect_stats::verdict::{MIN_ROUNDS, Verdict, can_decide};
 use transect_text::units::counted;
 
@@ -43,11 +43,6 @@ impl Conclusion {
     }
 }
 
-/// Returns the rows that are methods: neither floors nor the repeated base.
-fn methods<'r>(spec: &SessionSpec, ranking: &'r Ranking) -> Vec<&'r Row> {
-    ranking.rows.iter().filter(|row| spec.is_method(&row.cell.name)).collect()
-}
-
 /// Returns the mark of a verdict under Wine; empty on a real system.
 pub(super) fn under_wine(spec: &SessionSpec) -> String {
     spec.environment.wine.as_ref().map_or(String::new(), |_| "Under Wine: ".to_owned())
@@ -57,7 +52,7 @@ fn sentence(spec: &SessionSpec, ranking: &Ranking) -> String {
     if let Some(reason) = &ranking.uncompared {
         return format!("Nothing is compared: {reason}.");
     }
-    let methods = methods(spec, ranking);
+    let methods = ranking.methods(spec);
     if methods.is_empty() {
         return "No method has a time that could be ranked.".to_owned();
     }
@@ -132,6 +127,12 @@ fn to_floor(row: &Row) -> String {
     ratios.map_or(String::new(), |ratios| format!(", {ratios} times the floor{threads}"))
 }
 
+/// Returns the names of cells; `None` without cells.
+fn names_of<'c>(cells: impl Iterator<Item = &'c Cell>) -> Option<String> {
+    let names: Vec<&str> = cells.map(|cell| cell.name.as_str()).collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
 /// Lists names: all of them if they are few.
 fn list_names(names: &[String]) -> String {
     if let [only] = names {
@@ -194,16 +195,9 @@ fn alarms(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
         let names = list_of(&ranking.unproved);
         alarms.push(format!("Not every sample proved that {whose} {state}{names}."));
     }
-    let below: Vec<&str> = ranking
-        .rows
-        .iter()
-        .filter(|row| row.below_the_floor)
-        .map(|row| row.cell.name.as_str())
-        .collect();
-    if !below.is_empty() {
-        let below = below.join(", ");
-        let alarm = format!("Below the floor, which is impossible: {below}.");
-        alarms.push(alarm);
+    let below = ranking.rows.iter().filter(|row| row.below_the_floor);
+    if let Some(below) = names_of(below.map(|row| &row.cell)) {
+        alarms.push(format!("Below the floor, which is impossible: {below}."));
     }
     alarms
 }
@@ -221,10 +215,7 @@ fn too_many_cells(ranking: &Ranking, rounds: usize) -> Option<String> {
 
 /// Returns the kinds of disturbance among the samples of a ranking, once each.
 fn disturbances(data: &SessionData, ranking: &Ranking) -> impl Iterator<Item = Disturbance> {
-    let here = data
-        .samples
-        .iter()
-        .filter(|it| (it.dataset, it.cache_state) == (ranking.dataset, ranking.cache_state));
+    let here = data.samples_in(ranking.dataset, ranking.cache_state);
     let all: BTreeSet<Disturbance> = here.flat_map(|it| it.outcome.disturbed()).copied().collect();
     all.into_iter()
 }
@@ -273,17 +264,15 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
     }
     let apart = |lack_digest: bool| {
         let rows = ranking.apart.iter().map(|row| &row.cell);
-        let cells = rows.filter(|cell| (cell.checked == Some(CheckedBy::Sums)) == lack_digest);
-        cells.map(|cell| cell.name.as_str()).collect::<Vec<_>>().join(", ")
+        names_of(rows.filter(|cell| (cell.checked == Some(CheckedBy::Sums)) == lack_digest))
     };
-    let (synced, unproved) = (apart(false), apart(true));
-    if !synced.is_empty() {
+    if let Some(synced) = apart(false) {
         notes.push(format!(
             "Listed separately, as they left nothing unwritten and the base did: {synced}. With --sync inside, \
              all can be compared."
         ));
     }
-    if !unproved.is_empty() {
+    if let Some(unproved) = apart(true) {
         notes.push(format!(
             "Listed separately and not ranked, as they give no digest of what they found: {unproved}."
         ));
@@ -298,22 +287,21 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
 
 /// Returns how the work of the ranked cells was verified; `None` if the session does not record it.
 fn equal_work(ranking: &Ranking) -> Option<String> {
-    let rows = || ranking.rows.iter().chain(&ranking.apart).map(|row| &row.cell);
+    let rows = || ranking.all_rows().map(|row| &row.cell);
     if rows().all(|cell| cell.checked.is_none()) {
         return None;
     }
     if rows().all(|cell| cell.checked == Some(CheckedBy::Lines)) {
         return Some("Equal work: verified by the lines that they print.".to_owned());
     }
-    let by_sums = rows().filter(|cell| cell.checked != Some(CheckedBy::Digest));
-    let by_sums: Vec<&str> = by_sums.map(|cell| cell.name.as_str()).collect();
+    let is_by_sums = |cell: &&Cell| cell.checked != Some(CheckedBy::Digest);
     let digest = "Equal work: verified by a digest of all paths, types and lengths";
-    Some(if by_sums.is_empty() {
-        format!("{digest}.")
-    } else if by_sums.len() == rows().count() {
-        "Equal work: verified by counts and sums of lengths only.".to_owned()
-    } else {
-        format!("{digest}; by counts and sums of lengths only: {}.", by_sums.join(", "))
+    Some(match names_of(rows().filter(is_by_sums)) {
+        None => format!("{digest}."),
+        Some(_) if rows().all(|cell| is_by_sums(&cell)) => {
+            "Equal work: verified by counts and sums of lengths only.".to_owned()
+        }
+        Some(by_sums) => format!("{digest}; by counts and sums of lengths only: {by_sums}."),
     })
 }
 

@@ -5,10 +5,9 @@ use std::path::Path;
 
 use serde::Serialize;
 use transect_text::style::{BOLD, DIM, GOOD, WARN};
-use transect_text::units::{bytes, count};
+use transect_text::units::{bytes, count, time};
 use transect_text::{quote, size};
 
-use super::format::time;
 use crate::explain::{Chosen, Explanation, FastestMethod, MethodChoice, TimePart};
 use crate::harness::cache_state::State;
 use crate::harness::log::SessionData;

@@ -1,9 +1,6 @@
 //! Numbers as all forms of a report show them.
 
-use std::time::Duration;
-
 use transect_text::style::{DIM, ERROR, GOOD, Style};
-use transect_text::units::duration;
 
 use crate::ranking::Row;
 use crate::ranking::pair_answers::in_words;
@@ -32,13 +29,4 @@ pub(super) fn verdict_style(verdict: Verdict) -> Style {
         Verdict::Slower | Verdict::MoreCpu => ERROR,
         Verdict::NoDifference | Verdict::Undecided => DIM,
     }
-}
-
-/// Formats nanoseconds as milliseconds without a unit, for tables with the unit in the heading.
-pub(super) fn milliseconds(nanoseconds: f64) -> String {
-    format!("{:.3}", nanoseconds / 1e6)
-}
-
-pub(super) fn time(nanoseconds: f64) -> String {
-    duration(Duration::from_nanos(nanoseconds as u64))
 }

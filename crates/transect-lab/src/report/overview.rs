@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use super::conclusion::under_wine;
-use super::format::time;
 use crate::ranking::{Metric, Ranking, Row};
 use crate::spec::{ENGINE, SessionSpec, Spec};
 use transect_stats::Verdict;
 use transect_stats::verdict::MIN_ROUNDS;
+use transect_text::units::time;
 
 pub(super) const MAX_BARS: usize = 10;
 
@@ -23,7 +23,7 @@ const PROGRAMS: [&str; 12] =
 /// Languages, those most used for such work first.
 const LANGUAGES: [&str; 8] = ["Python", "C", "Java", "Go", "JavaScript", "C#", "C++", "Groovy"];
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Overview {
     /// The base against the floor and the best-known others, or why nothing can be said.
     pub sentence: String,
@@ -48,18 +48,15 @@ pub struct Bar {
 
 impl Overview {
     pub(super) fn of(spec: &SessionSpec, ranking: &Ranking) -> Self {
-        match refusal(spec, ranking) {
-            Some(sentence) => Self { sentence, bars: Vec::new(), explained: Vec::new() },
-            None => Self::of_compared(spec, ranking),
-        }
+        let refused = |sentence| Self { sentence, ..Self::default() };
+        Self::of_compared(spec, ranking).unwrap_or_else(refused)
     }
 
-    fn of_compared(spec: &SessionSpec, ranking: &Ranking) -> Self {
-        let find = |name: &str| ranking.rows.iter().find(|row| row.cell.name == name);
-        let Some(base) = find(&spec.base) else {
-            let sentence = format!("{} has no time, so nothing is compared with it.", spec.base);
-            return Self { sentence, bars: Vec::new(), explained: Vec::new() };
-        };
+    /// Returns the overview, or why nothing can be said.
+    fn of_compared(spec: &SessionSpec, ranking: &Ranking) -> Result<Self, String> {
+        check_comparable(spec, ranking)?;
+        let missing = || format!("{} has no time, so nothing is compared with it.", spec.base);
+        let base = ranking.row(&spec.base).ok_or_else(missing)?;
         let others = known(spec, ranking);
         let sentence = under_wine(spec) + &sentence(spec, ranking.by, base, &others);
         let mut rows: Vec<&Row> = std::iter::once(base).chain(others).collect();
@@ -72,22 +69,20 @@ impl Overview {
             to_base: row.to_base.map(|ratios| ratios.median),
             is_base: row.cell.name == spec.base,
         };
-        let floor = spec.floor_of(&base.cell, ranking.state).and_then(find);
-        Self {
-            sentence,
-            bars: rows.iter().map(bar).collect(),
-            explained: explained(spec, base, floor),
-        }
+        let floor = spec.floor_of(&base.cell, ranking.state).and_then(|floor| ranking.row(floor));
+        let bars = rows.iter().map(bar).collect();
+        Ok(Self { sentence, bars, explained: explained(spec, base, floor) })
     }
 }
 
-fn refusal(spec: &SessionSpec, ranking: &Ranking) -> Option<String> {
+/// Returns an error if the ranking compares nothing.
+fn check_comparable(spec: &SessionSpec, ranking: &Ranking) -> Result<(), String> {
     if let Some(reason) = &ranking.uncompared {
-        return Some(format!("Nothing is compared: {reason}."));
+        return Err(format!("Nothing is compared: {reason}."));
     }
-    let noise = ranking.noise.as_ref().filter(|_| ranking.noisy)?;
+    let Some(noise) = ranking.noise.filter(|_| ranking.noisy) else { return Ok(()) };
     let name = spec.repeated();
-    Some(format!(
+    Err(format!(
         "Too noisy to compare: {name} differs from itself, {noise}. Repeat the session on a quieter machine."
     ))
 }
@@ -113,11 +108,8 @@ fn label(spec: &SessionSpec, row: &Row) -> String {
 /// Returns the best-known methods besides the base, the best known first. Of a language, it is the fastest
 /// method. Methods of transforms, attributes and articles are not well known: there, the fastest follow.
 fn known<'r>(spec: &SessionSpec, ranking: &'r Ranking) -> Vec<&'r Row> {
-    let methods: Vec<&Row> = ranking
-        .rows
-        .iter()
-        .filter(|row| spec.is_method(&row.cell.name) && row.cell.name != spec.base)
-        .collect();
+    let mut methods = ranking.methods(spec);
+    methods.retain(|row| row.cell.name != spec.base);
     let named = |name: &&str| methods.iter().find(|row| row.cell.name == **name).copied();
     let of_language = |language: &&str| {
         let is_of_it =
@@ -127,14 +119,9 @@ fn known<'r>(spec: &SessionSpec, ranking: &'r Ranking) -> Vec<&'r Row> {
     let programs = PROGRAMS.iter().filter_map(named).take(MAX_PROGRAMS);
     let mut chosen: Vec<&Row> = programs.chain(LANGUAGES.iter().filter_map(of_language)).collect();
     if spec.experiment() != Spec::Walk || spec.whole_processes || is_of_article(spec) {
-        let is_chosen = |row: &&Row, chosen: &[&Row]| {
-            chosen.iter().any(|other| other.cell.name == row.cell.name)
-        };
-        for row in methods {
-            if !is_chosen(&row, &chosen) {
-                chosen.push(row);
-            }
-        }
+        let is_chosen = |row: &Row| chosen.iter().any(|other| other.cell.name == row.cell.name);
+        methods.retain(|row| !is_chosen(row));
+        chosen.append(&mut methods);
     }
     chosen.truncate(MAX_BARS - 1);
     chosen

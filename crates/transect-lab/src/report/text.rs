@@ -72,7 +72,7 @@ fn few_rows<'r>(
     if overview.bars.is_empty() {
         return Some(ranking.rows.iter().take(MAX_ROWS).collect());
     }
-    let base = ranking.rows.iter().find(|row| row.cell.name == spec.base);
+    let base = ranking.row(&spec.base);
     let floor = base.and_then(|base| spec.floor_of(&base.cell, ranking.state));
     let bars = overview.bars.iter().map(|bar| bar.cell.as_str());
     let named: Vec<&str> = floor.into_iter().chain(bars).collect();

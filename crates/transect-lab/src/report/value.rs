@@ -2,9 +2,7 @@
 
 use transect_stats::Ratios;
 use transect_text::quote;
-use transect_text::units::{bytes, count};
-
-use super::format::{milliseconds, time};
+use transect_text::units::{bytes, count, time};
 
 /// A form of a report that has tables for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +74,7 @@ impl Value {
             (Self::Name(name), form) => form.name(&name),
             (Self::Text(text), _) => text,
             (Self::Time(nanoseconds), Form::Terminal) => time(nanoseconds),
-            (Self::Time(nanoseconds), Form::Markdown) => milliseconds(nanoseconds),
+            (Self::Time(nanoseconds), Form::Markdown) => format!("{:.3}", nanoseconds / 1e6),
             (Self::Number(number) | Self::ShortBytes(number), Form::Terminal) => {
                 format!("{number:.0}")
             }

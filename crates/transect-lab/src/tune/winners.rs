@@ -41,7 +41,7 @@ pub(super) fn pick_winners(
 }
 
 fn evidence_of(candidate: &Candidate, cell: &str, ranking: &Ranking) -> Evidence {
-    let row = ranking.rows.iter().find(|row| row.cell.name == cell);
+    let row = ranking.row(cell);
     let verdict = row.and_then(|row| row.judgement).map(|judgement| judgement.verdict);
     Evidence {
         setting: candidate.setting.to_owned(),
