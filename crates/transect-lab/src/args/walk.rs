@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use transect_lab::experiments::walk::preset::{PRESETS, Preset, ROOT};
+use transect_lab::experiments::walk::preset::{PRESETS, Preset};
 use transect_lab::harness::cache_state::State;
 use transect_lab::rivals::external::External;
+use transect_lab::rivals::peer::ROOT;
 
 use super::common::LabSessionArgs;
 use super::values::{STATES, corpus_parser, one_of, value_of};

@@ -14,8 +14,7 @@ use transect_lab::spec::SessionSpec;
 use transect_lab::spec::attributes::WORDS;
 use transect_lab::spec::words::Words;
 
-use super::methods::contenders;
-use super::request::{Request, choose, possible, rounds, scratch};
+use super::request::{Request, choose, contenders, possible, rounds, scratch};
 use crate::args::{LabAttributesArgs, LabSessionArgs};
 use transect_program::exit::CliError;
 use transect_program::output;

@@ -20,8 +20,7 @@ use transect_lab::spec::words::Words;
 use transect_lab::spec::{Cell, CheckedBy, Dataset, SessionSpec};
 
 use super::corpus;
-use super::methods::contenders;
-use super::request::{Request, apply, choose, possible, write_cells};
+use super::request::{Request, apply, choose, contenders, possible, write_cells};
 use crate::args::{LabRunArgs, LabSessionArgs};
 use transect_program::exit::CliError;
 use transect_program::{output, sibling, user_dirs};

@@ -13,7 +13,7 @@ use transect_lab::spec::CodeLength;
 use transect_text::style::{BOLD, DIM, GOOD};
 use transect_text::wrap::wrap;
 
-use super::methods::contenders;
+use super::request::contenders;
 use crate::args::LabListArgs;
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::output;

@@ -17,7 +17,11 @@ use transect_program::{output, stream};
 
 pub(crate) fn walk(args: &LabMethodArgs) -> Result<ExitStatus, CliError> {
     if let Some(floor) = Floor::find(&args.name) {
-        return run_floor(floor, args);
+        for _ in 0..args.runs {
+            let line = floor.walk(&args.root, args.check).map_err(cannot("read", &args.root))?;
+            output::write_json(&mut stream::stdout(), &line)?;
+        }
+        return Ok(ExitStatus::Complete);
     }
     let unknown =
         |error: String| CliError::Failed(format!("no method is called '{}': {error}", args.name));
@@ -30,14 +34,6 @@ pub(crate) fn walk(args: &LabMethodArgs) -> Result<ExitStatus, CliError> {
             let root = args.root.display();
             return Err(format!("cannot read directory '{root}'").into());
         }
-        output::write_json(&mut stream::stdout(), &line)?;
-    }
-    Ok(ExitStatus::Complete)
-}
-
-fn run_floor(floor: Floor, args: &LabMethodArgs) -> Result<ExitStatus, CliError> {
-    for _ in 0..args.runs {
-        let line = floor.walk(&args.root, args.check).map_err(cannot("read", &args.root))?;
         output::write_json(&mut stream::stdout(), &line)?;
     }
     Ok(ExitStatus::Complete)

@@ -9,7 +9,6 @@ mod generate;
 mod host;
 mod list;
 mod method;
-mod methods;
 mod report;
 mod request;
 mod run;

@@ -13,13 +13,15 @@ use transect_lab::harness::experiment::{Experiment, Launcher};
 use transect_lab::harness::log::Session;
 use transect_lab::harness::possible_states::{DropScope, PossibleStates};
 use transect_lab::harness::scratch::Scratch;
+use transect_lab::rivals::builtin;
+use transect_lab::rivals::contender::Contender;
 use transect_lab::spec::words::Words;
 use transect_lab::spec::{Cell, SessionSpec};
 use transect_stats::verdict::MIN_ROUNDS;
 
-use crate::args::LabSessionArgs;
+use crate::args::{LabMethodsArgs, LabSessionArgs};
 use transect_program::exit::CliError;
-use transect_program::user_dirs;
+use transect_program::{output, user_dirs};
 use transect_text::quote;
 use transect_text::units::counted;
 
@@ -105,6 +107,20 @@ pub(super) fn apply(
         limit: session.limit,
         ..plan
     })
+}
+
+/// Returns the contenders, and whether all of them could be read; prints the errors.
+pub(super) fn contenders(args: &LabMethodsArgs) -> Result<(Vec<Contender>, bool), CliError> {
+    let folder = match &args.contenders {
+        Some(folder) => folder.clone(),
+        None => {
+            let cache = user_dirs::cache("contenders")?;
+            builtin::unpack(&cache).map_err(cannot("write contenders to", &cache))?
+        }
+    };
+    let (contenders, wrong) = Contender::load_all(&folder, args.test_doubles);
+    wrong.iter().for_each(output::error);
+    Ok((contenders, wrong.is_empty()))
 }
 
 /// Creates the directory of a session in `dir`, or in the user's cache.

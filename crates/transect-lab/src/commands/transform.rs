@@ -23,8 +23,7 @@ use transect_lab::spec::words::Words;
 use transect_lab::spec::{Cell, Dataset, SessionSpec};
 use transect_text::size;
 
-use super::methods::contenders;
-use super::request::{Request, apply, choose, possible, scratch, write_cells};
+use super::request::{Request, apply, choose, contenders, possible, scratch, write_cells};
 use crate::args::{LabSessionArgs, LabTransformArgs};
 use transect_program::exit::CliError;
 use transect_program::output;

@@ -63,14 +63,12 @@ impl<R> Method<R> {
 
     pub(super) fn of_contender(contender: &Contender, method: &ContenderMethod, runner: R) -> Self {
         Self {
-            name: method.name.clone(),
             contract: method.contract.clone(),
             language: contender.language.clone(),
-            about: method.about.clone(),
             parallel: method.parallel,
             quick: method.quick,
             unavailable_reason: contender.unavailable_reason(),
-            runner,
+            ..Self::own(&*method.name, &*method.about, runner)
         }
     }
 }

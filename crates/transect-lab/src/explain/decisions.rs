@@ -1,7 +1,7 @@
 //! The decisions of a session that a profile stores for the planner.
 
-use transect_program::profile::{Profile, TransformEvidence, TransformSetting};
-use transect_transform::pass::{Load, SizeClass};
+use transect_program::profile::{Profile, TransformSetting};
+use transect_transform::pass::{IoMethod, Load, SizeClass};
 
 use super::choice::{Chosen, MethodChoice};
 use super::explanation::Explanation;
@@ -32,27 +32,25 @@ pub fn decisions(data: &SessionData, explained: &[Explanation]) -> Vec<Decision>
         for &size in SizeClass::ALL {
             let is_of_class = |it: &&Explanation| it.state == state && it.choice.size == Some(size);
             let of_class: Vec<&Explanation> = explained.iter().filter(is_of_class).collect();
-            let Some(MethodChoice { load, chosen, .. }) = of_class.first().map(|it| &it.choice)
-            else {
-                continue;
-            };
-            let agree = of_class.iter().all(|other| same_choice(chosen, &other.choice.chosen));
-            if agree && !matches!(chosen, Chosen::Undecided { .. }) {
+            let Some(first) = of_class.first() else { continue };
+            let is_decided =
+                |it: &&Explanation| !matches!(it.choice.chosen, Chosen::Undecided { .. });
+            let agrees = |it: &&Explanation| preferred(it) == preferred(first);
+            if of_class.iter().all(|it| is_decided(it) && agrees(it)) {
+                let (load, sync) = (first.choice.load, rules.sync);
                 let setting = setting(&data.spec, rules, size, &of_class);
-                decisions.push(Decision { load: *load, size, state, sync: rules.sync, setting });
+                decisions.push(Decision { load, size, state, sync, setting });
             }
         }
     }
     decisions
 }
 
-fn same_choice(one: &Chosen, other: &Chosen) -> bool {
-    match (one, other) {
-        (
-            Chosen::Preferred { method, block, .. },
-            Chosen::Preferred { method: same_method, block: same_block, .. },
-        ) => (method, block) == (same_method, same_block),
-        (one, other) => one == other,
+/// Returns the method and the block that are preferred to the default, if any are.
+fn preferred(explanation: &Explanation) -> Option<(IoMethod, Option<usize>)> {
+    match explanation.choice.chosen {
+        Chosen::Preferred { method, block, .. } => Some((method, block)),
+        Chosen::Default | Chosen::Undecided { .. } => None,
     }
 }
 
@@ -62,20 +60,17 @@ fn setting(
     size: SizeClass,
     agreed: &[&Explanation],
 ) -> Option<TransformSetting> {
-    let &Explanation { state, choice: MethodChoice { load, by_default, ref chosen, .. }, .. } =
-        *agreed.first()?;
-    let Chosen::Preferred { method, block, .. } = *chosen else { return None };
+    let first = agreed.first()?;
+    let (method, block) = preferred(first)?;
+    let MethodChoice { load, by_default, .. } = first.choice;
     let evidence = |it: &&Explanation| match it.choice.chosen {
-        Chosen::Preferred { evidence, .. } => Some(TransformEvidence {
-            ratios: stored(&evidence.ratios),
-            confirmed: stored(&evidence.confirmed),
-        }),
+        Chosen::Preferred { evidence, .. } => Some(stored(&evidence)),
         Chosen::Default | Chosen::Undecided { .. } => None,
     };
     Some(TransformSetting {
         load,
         size,
-        state,
+        state: first.state,
         sync: rules.sync,
         method,
         block,

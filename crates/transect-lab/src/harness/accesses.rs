@@ -116,23 +116,17 @@ impl Accesses {
         accesses
     }
 
-    pub fn minus(self, start: Self) -> Self {
-        self.with(start, u64::saturating_sub)
-    }
-
-    /// Returns the calls of one of several equal walks, rounded.
-    pub fn divided_by(self, walks: u64) -> Self {
-        self.with(self, |calls, _| (calls + walks / 2) / walks.max(1))
-    }
-
-    fn with(self, other: Self, of: impl Fn(u64, u64) -> u64) -> Self {
+    /// Returns the calls of one of several equal walks, rounded, without those of the start.
+    pub fn of_one_walk(self, start: Self, walks: u64) -> Self {
+        let of_one =
+            |calls: u64, start: u64| (calls.saturating_sub(start) + walks / 2) / walks.max(1);
         Self {
             entries: self.entries,
-            calls: of(self.calls, other.calls),
-            opens: of(self.opens, other.opens),
-            listings: of(self.listings, other.listings),
-            attributes: of(self.attributes, other.attributes),
-            closes: of(self.closes, other.closes),
+            calls: of_one(self.calls, start.calls),
+            opens: of_one(self.opens, start.opens),
+            listings: of_one(self.listings, start.listings),
+            attributes: of_one(self.attributes, start.attributes),
+            closes: of_one(self.closes, start.closes),
         }
     }
 }
@@ -151,9 +145,9 @@ mod tests {
         assert_eq!(Accesses::parse(table), expected);
         assert_eq!(Accesses::parse("strace: no permission"), Accesses::default());
         let start = Accesses { calls: 29, opens: 1, ..Accesses::default() };
-        assert_eq!(expected.minus(start), Accesses { calls: 0, opens: 2, ..expected });
+        assert_eq!(expected.of_one_walk(start, 1), Accesses { calls: 0, opens: 2, ..expected });
         let half =
             Accesses { calls: 14, opens: 2, listings: 2, attributes: 6, closes: 1, ..expected };
-        assert_eq!(expected.divided_by(2), half);
+        assert_eq!(expected.of_one_walk(Accesses::default(), 2), half);
     }
 }

@@ -105,6 +105,16 @@ impl Directory {
     }
 }
 
+/// Returns the result of an operation on a path; tells its error to `failed`.
+fn known<T>(
+    result: io::Result<T>,
+    operation: &'static str,
+    path: impl FnOnce() -> PathBuf,
+    failed: &mut Failed<'_>,
+) -> Option<T> {
+    result.map_err(|error| failed(operation, &path(), error)).ok()
+}
+
 /// Walks a tree whose root has this prefix. Links are not followed, except as the root; mount points are
 /// crossed.
 #[expect(clippy::disallowed_methods, reason = "what methods are compared with shares no reader")]
@@ -113,38 +123,19 @@ pub(crate) fn walk(root: &Path, prefix: PathPrefix, visitor: Visitor<'_>) {
     let (path, below) = (root.to_owned(), root.to_owned());
     let mut waiting = vec![Directory { path, prefix, open: None, below }];
     while let Some(mut directory) = waiting.pop() {
-        let entries = match directory.short_path().and_then(std::fs::read_dir) {
-            Ok(entries) => entries,
-            Err(error) => {
-                failed(READ, &directory.path, error);
-                continue;
-            }
-        };
+        let read = directory.short_path().and_then(std::fs::read_dir);
+        let here = || directory.path.clone();
+        let Some(entries) = known(read, READ, here, failed) else { continue };
         for entry in entries {
-            let entry = match entry {
-                Ok(entry) => entry,
-                Err(error) => {
-                    failed(READ, &directory.path, error);
-                    break;
-                }
-            };
+            let Some(entry) = known(entry, READ, here, failed) else { break };
             let name = entry.file_name();
             let path = || directory.path.join(&name);
-            let file_type = match entry.file_type() {
-                Ok(file_type) => file_type,
-                Err(error) => {
-                    failed(ACCESS, &path(), error);
-                    continue;
-                }
-            };
-            let attributes = match entry.metadata() {
-                Ok(metadata) => Some(of_metadata(&metadata)),
-                Err(error) => {
-                    if file_type.is_file() {
-                        failed(ACCESS, &path(), error);
-                    }
-                    None
-                }
+            let file_type = entry.file_type();
+            let Some(file_type) = known(file_type, ACCESS, path, failed) else { continue };
+            let attributes = entry.metadata().map(|metadata| of_metadata(&metadata));
+            let attributes = match file_type.is_file() {
+                true => known(attributes, ACCESS, path, failed),
+                false => attributes.ok(),
             };
             let (parent, bytes) = (directory.prefix, name.as_encoded_bytes());
             let prefix = visit(Entry { parent, name: bytes, file_type, attributes });

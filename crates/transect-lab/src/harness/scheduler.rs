@@ -224,11 +224,11 @@ impl Session {
                     ..Accesses::of(&command, &paths, folder.path(), job.limit())?
                 })
             };
-            let accesses = count(CountPart::StartUp)
-                .and_then(|start| Ok(count(CountPart::Work)?.minus(start)));
+            let counted =
+                count(CountPart::StartUp).and_then(|start| Ok((start, count(CountPart::Work)?)));
             let repeats = experiment.counted_repeats(job);
-            Ok(Some(accesses.map(|counted| {
-                let accesses = counted.divided_by(repeats);
+            Ok(Some(counted.map(|(start, work)| {
+                let accesses = work.of_one_walk(start, repeats);
                 let (dataset, cell) = (job.index, job.cell.name.clone());
                 Record::Accesses(Counted { dataset, cell, accesses })
             })))

@@ -38,8 +38,9 @@ impl Bounds<'_> {
                 "it claims {claimed}, and the necessary system calls alone ({name}) use {floor} of CPU time"
             ));
         }
-        let is_below =
-            !self.to_floors.is_empty() && self.to_floors.iter().all(is_clearly_below_one);
+        // By more than the smallest difference that counts.
+        let is_clear = |it: &Ratios| it.n >= MIN_ROUNDS && it.high < 1.0 - DEFAULT_THRESHOLD;
+        let is_below = !self.to_floors.is_empty() && self.to_floors.iter().all(is_clear);
         is_below.then(|| {
             let ratio = self.to_floors[0].median;
             format!(
@@ -47,11 +48,6 @@ impl Bounds<'_> {
             )
         })
     }
-}
-
-/// Returns whether a ratio is below 1 by more than the smallest difference that counts.
-fn is_clearly_below_one(ratios: &Ratios) -> bool {
-    ratios.n >= MIN_ROUNDS && ratios.high < 1.0 - DEFAULT_THRESHOLD
 }
 
 #[cfg(test)]

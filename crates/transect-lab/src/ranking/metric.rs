@@ -20,10 +20,6 @@ transect_sys::words! {
 }
 
 impl Metric {
-    pub fn is_time(&self) -> bool {
-        *self == Self::Time
-    }
-
     /// Returns a judgement of ratios by this metric.
     pub(crate) fn judgement(self, judgement: Judgement) -> Judgement {
         match self {

@@ -365,10 +365,8 @@ impl<'d> Pass<'d> {
                 ranking.rows.push(row);
             }
         }
-        for rows in [&mut ranking.rows, &mut ranking.apart] {
-            sort_by_time(rows);
-            speed_ups(rows);
-        }
+        sort_by_time(&mut ranking.rows);
+        sort_by_time(&mut ranking.apart);
     }
 
     /// Returns whether only sums say that a contender did the work of the base. Third-party programs, which are timed
@@ -445,8 +443,13 @@ impl<'d> Pass<'d> {
     }
 }
 
+/// Sorts rows, the fastest first, and compares them with the slowest.
 fn sort_by_time(rows: &mut [Row]) {
     rows.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
+    let slowest = rows.last().map_or(1.0, |row| row.time.median);
+    for row in rows {
+        row.speedup_over_slowest = slowest / row.time.median;
+    }
 }
 
 /// Returns the median of the lab's CPU time divided by the time of the run.
@@ -464,13 +467,6 @@ fn disturbances<'d>(samples: impl Iterator<Item = &'d Sample>) -> (usize, usize)
         samples.filter(|sample| matches!(sample.outcome, Outcome::Right { .. })).collect();
     let disturbed = right.iter().filter(|sample| !sample.outcome.disturbed().is_empty());
     (disturbed.count(), right.len())
-}
-
-fn speed_ups(rows: &mut [Row]) {
-    let slowest = rows.last().map_or(1.0, |row| row.time.median);
-    for row in rows {
-        row.speedup_over_slowest = slowest / row.time.median;
-    }
 }
 
 #[cfg(test)]

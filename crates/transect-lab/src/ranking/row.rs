@@ -116,10 +116,6 @@ impl Row {
         let is_lost = self.judgement?.verdict == Verdict::Undecided && verdict.is_difference();
         is_lost.then_some(verdict)
     }
-
-    pub fn cpu_ns(&self) -> f64 {
-        self.user_ns + self.system_ns
-    }
 }
 
 fn cache_bytes_per_name(held: Held) -> f64 {

@@ -224,7 +224,7 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
     let SessionData { spec, .. } = data;
     let mut notes = Vec::new();
     if ranking.noise.is_none() {
-        notes.push("The base did not run twice, so noise is unknown.".to_owned());
+        notes.push(noise(spec, ranking));
     }
     let rounds = ranking.rows.iter().map(|row| row.time.n).max().unwrap_or(0);
     if rounds < spec.rounds {

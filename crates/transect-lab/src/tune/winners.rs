@@ -5,7 +5,7 @@ use transect::internal::WalkSettings;
 use super::candidates::Candidate;
 use super::stored::stored;
 use crate::experiments::walk::variant::Variant;
-use crate::ranking::Ranking;
+use crate::ranking::{Metric, Ranking};
 use transect_program::profile::Evidence;
 use transect_stats::Verdict;
 
@@ -48,7 +48,7 @@ fn evidence_of(candidate: &Candidate, cell: &str, ranking: &Ranking) -> Evidence
         value: candidate.value.clone(),
         state: ranking.state,
         ratios: row.and_then(|row| row.to_base).map(|ratios| stored(&ratios)),
-        by: Some(ranking.by.as_str().to_owned()).filter(|_| !ranking.by.is_time()),
+        by: Some(ranking.by.as_str().to_owned()).filter(|_| ranking.by != Metric::Time),
         // No verdict counts if the default differs from itself. CPU times have no verdict "faster", so
         // they never change a setting.
         verdict: verdict

@@ -34,18 +34,12 @@ pub struct Query<'a> {
 pub fn run_query(query: Query<'_>, questions: &Questions) -> Result<RunLine, String> {
     let Run { sums, time, held } = match query.method {
         QueryMethod::Stat if questions.dirs.is_empty() => {
-            without_cache(|| on_threads(&questions.paths, query.threads, ask_system))
+            without_cache(|| Ok(on_threads(&questions.paths, query.threads, ask_system)))?
         }
-        QueryMethod::Stat => without_cache(|| probe_each(questions)),
-        QueryMethod::StatAt => {
-            let (sums, time) = timed(|| relative(&questions.paths));
-            Run { sums: sums?, time, held: None }
-        }
-        QueryMethod::Listing => {
-            let (sums, time) = timed(|| listing(&questions.paths));
-            Run { sums: sums?, time, held: None }
-        }
-        QueryMethod::Memo => without_cache(|| with_memo(questions)),
+        QueryMethod::Stat => without_cache(|| Ok(probe_each(questions)))?,
+        QueryMethod::StatAt => without_cache(|| relative(&questions.paths))?,
+        QueryMethod::Listing => without_cache(|| listing(&questions.paths))?,
+        QueryMethod::Memo => without_cache(|| Ok(with_memo(questions)))?,
         QueryMethod::Get if query.task == Task::OneCold => each_cold(&questions.paths)?,
         QueryMethod::Get => with_cache(&cache(Level::Frozen)?, |cache| {
             get_each(cache, &questions.paths, query.threads)
@@ -78,9 +72,9 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, RunTime) {
     (done, watch.stop())
 }
 
-fn without_cache(work: impl FnOnce() -> Sums) -> Run {
+fn without_cache(work: impl FnOnce() -> Result<Sums, String>) -> Result<Run, String> {
     let (sums, time) = timed(work);
-    Run { sums, time, held: None }
+    Ok(Run { sums: sums?, time, held: None })
 }
 
 fn cache(level: Level) -> Result<AttributeCache, String> {

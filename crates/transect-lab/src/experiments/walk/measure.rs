@@ -15,6 +15,7 @@ use crate::experiments::walk::sample_tree::{SampleTree, sample_tree};
 use crate::harness::accesses::COUNTED_WALKS;
 use crate::harness::cache_state;
 use crate::harness::environment::FileSystem;
+use crate::harness::error::cannot;
 use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output, run};
 use crate::harness::inventory::Inventory;
 use crate::harness::launch::{Failure, Usage, file_of_program, launch, listen, run_like, time};
@@ -160,13 +161,7 @@ impl<'m> WalkExperiment<'m> {
         if matches!(method.runner, WalkRunner::Contender(_)) && !Path::new(&*name).is_absolute() {
             return Ok(());
         }
-        let failed = |error: io::Error| {
-            not_started(format!(
-                "cannot copy '{}': {}",
-                program.display(),
-                transect::reason(&error)
-            ))
-        };
+        let failed = |error: io::Error| not_started(cannot("copy", &program)(error));
         if self.copies.prepare(&job.cell.name, &program, most).map_err(failed)? {
             self.run(job)?;
         }
@@ -175,14 +170,8 @@ impl<'m> WalkExperiment<'m> {
 
     /// Returns the command of a method, with the original program instead of a copy.
     fn original(&self, method: &Method, job: &Job<'_>) -> Result<Command, Failure> {
-        let (root, runs) = (&job.dataset.root, job.spec.runs);
-        match method.runner {
-            WalkRunner::Engine(_) if times_calls(job) => {
-                let option = Some("--per-call");
-                Ok(engine_command(&self.launcher.program, method, root, runs, option))
-            }
-            _ => command(self.launcher, method, root, runs),
-        }
+        let option = times_calls(job).then_some("--per-call");
+        command(self.launcher, method, &job.dataset.root, job.spec.runs, option)
     }
 
     fn empty(&mut self) -> io::Result<PathBuf> {
@@ -214,10 +203,12 @@ impl Experiment for WalkExperiment<'_> {
         let method = self.method(job).ok_or_else(Failure::unknown)?;
         let original = self.original(method, job)?;
         let Some(copy) = self.copies.of(&job.cell.name) else { return Ok(original) };
-        Ok(match &method.runner {
-            WalkRunner::Peer(peer) => peer.command_of(copy, &job.dataset.root),
-            _ => with_program(&original, copy),
-        })
+        if let WalkRunner::Peer(peer) = &method.runner {
+            return Ok(peer.command_of(copy, &job.dataset.root));
+        }
+        let mut command = Command::new(copy);
+        run_like(&mut command, &original);
+        Ok(command)
     }
 
     fn run(&mut self, job: &Job<'_>) -> Result<Output, Failure> {
@@ -264,7 +255,7 @@ impl Experiment for WalkExperiment<'_> {
             }
             (CountPart::Work, false) => (root, 1),
         };
-        let command = command(self.launcher, method, &root, runs);
+        let command = command(self.launcher, method, &root, runs, None);
         Ok((command.map_err(|_| "this method is not available")?, entries))
     }
 
@@ -275,7 +266,7 @@ impl Experiment for WalkExperiment<'_> {
     fn start_up(&mut self, job: &Job<'_>) -> Result<Usage, String> {
         let root = self.empty().map_err(|error| transect::reason(&error))?;
         let method = self.method(job).ok_or("this method is no longer available")?;
-        let command = command(self.launcher, method, &root, job.spec.runs)?;
+        let command = command(self.launcher, method, &root, job.spec.runs, None)?;
         cache_state::prepare(job.state).map_err(|error| transect::reason(&error))?;
         Ok(time(command, job.limit())?)
     }
@@ -283,11 +274,10 @@ impl Experiment for WalkExperiment<'_> {
     fn timing_command(&mut self, job: &Job<'_>) -> Option<Command> {
         let method = self.method(job)?;
         let is_ours = matches!(method.runner, WalkRunner::Engine(_));
-        let root = &job.dataset.root;
-        let per_call = Some("--per-call");
-        // Their samples have these times already.
+        let (program, root) = (&self.launcher.program, &job.dataset.root);
+        // Samples that time calls have these times already.
         let is_untimed = is_ours && !times_calls(job);
-        is_untimed.then(|| engine_command(&self.launcher.program, method, root, 1, per_call))
+        is_untimed.then(|| engine_command(program, method, root, 1, Some("--per-call")))
     }
 }
 
@@ -333,29 +323,23 @@ fn times_calls(job: &Job<'_>) -> bool {
     work(job).is_some_and(|work| work.times_calls)
 }
 
-/// Returns the command of a method, if the method exists here.
+/// Returns the command of a method, if the method exists here, with an option of the engine's methods.
 fn command(
     launcher: &Launcher,
     method: &Method,
     root: &Path,
     runs: usize,
+    option: Option<&str>,
 ) -> Result<Command, Failure> {
     match &method.runner {
-        WalkRunner::Engine(_) | WalkRunner::Floor(_) => {
-            Ok(engine_command(&launcher.program, method, root, runs, None))
-        }
+        WalkRunner::Engine(_) => Ok(engine_command(&launcher.program, method, root, runs, option)),
+        WalkRunner::Floor(_) => Ok(engine_command(&launcher.program, method, root, runs, None)),
         WalkRunner::Contender(contender) => {
             Ok(contender.command(launcher.built(&contender.name)?, &method.name, root, runs))
         }
         WalkRunner::Peer(peer) => peer.command(root).ok_or_else(Failure::unknown),
         WalkRunner::External(external) => Ok(External::command(&external.words, &[("root", root)])),
     }
-}
-
-fn with_program(command: &Command, program: &Path) -> Command {
-    let mut with = Command::new(program);
-    run_like(&mut with, command);
-    with
 }
 
 /// Returns the command of a method of the engine, with an option of `lab method`.

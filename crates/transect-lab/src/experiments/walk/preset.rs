@@ -11,6 +11,7 @@ use crate::experiments::preset;
 use crate::experiments::walk::method::{Method, WalkRunner};
 use crate::experiments::walk::variant::Variant;
 use crate::rivals::external::External;
+use crate::rivals::peer::ROOT;
 
 pub type Preset = preset::Preset<WalkWork>;
 
@@ -60,9 +61,6 @@ enum Others {
 
 /// Stands for the path of the program `transect` in the commands of a preset.
 const PROGRAM: &str = "{transect}";
-
-/// Stands for the tree in a command.
-pub const ROOT: &str = "{root}";
 
 impl Preset {
     pub fn find(name: &str) -> Option<&'static Self> {

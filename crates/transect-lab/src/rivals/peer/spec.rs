@@ -48,10 +48,6 @@ pub static PEERS: LazyLock<Vec<Peer>> = LazyLock::new(|| {
 });
 
 impl Peer {
-    pub fn find(name: &str) -> Option<&'static Self> {
-        PEERS.iter().find(|peer| peer.name == name)
-    }
-
     /// Returns why it cannot run on this machine and what to install; `None` if it can run.
     ///
     /// This runs `--version`, as short names are ambiguous: `fd` is also a file manager, and `gdu` is
