@@ -29,6 +29,10 @@ transect_sys::words! {
 }
 
 impl Floor {
+    pub(super) fn find(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|floor| floor.as_str() == name)
+    }
+
     pub(super) fn unavailable_reason(self, kind: Kind) -> Option<&'static str> {
         (self == Self::Step && kind == Kind::Copy).then_some("a copy has no step")
     }

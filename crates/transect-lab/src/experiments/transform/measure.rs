@@ -55,15 +55,6 @@ impl<'m> TransformExperiment<'m> {
         Ok(Dataset { expected, ..dataset.clone() })
     }
 
-    fn floor(&self, cell: &Cell) -> Option<Floor> {
-        let variant: Variant = cell.method.parse().ok()?;
-        let method = self.methods.iter().find(|known| known.name == variant.method)?;
-        match method.runner.implementation {
-            Implementation::Floor(floor) if cell.command.is_none() => Some(floor),
-            _ => None,
-        }
-    }
-
     fn clear(&self) -> Result<(), String> {
         self.scratch.clear().map_err(cannot("create", &self.scratch.output()))
     }
@@ -89,7 +80,7 @@ impl<'m> TransformExperiment<'m> {
             return Err(format!("{} read", line.work));
         }
         let (digests, rules) = (digests(dataset), rules(spec));
-        let (kind, expected) = match self.floor(cell) {
+        let (kind, expected) = match floor_of(cell) {
             Some(floor) if !floor.writes() => {
                 let written = seen.written;
                 return written
@@ -119,6 +110,12 @@ impl<'m> TransformExperiment<'m> {
             Err(reason) => Err(format!("an output that cannot be checked: {reason}")),
         }
     }
+}
+
+/// Returns the floor that a cell runs, if it is one.
+fn floor_of(cell: &Cell) -> Option<Floor> {
+    let variant: Variant = cell.method.parse().ok()?;
+    Floor::find(&variant.method).filter(|_| cell.is_floor())
 }
 
 pub fn rules(spec: &SessionSpec) -> Rules {

@@ -25,9 +25,7 @@ pub fn run(
     output: &Path,
 ) -> Result<RunLine, String> {
     let Variant { method, block, hint } = variant;
-    let (bytes, time, digest) = if let Some(&floor) =
-        Floor::ALL.iter().find(|floor| floor.as_str() == method)
-    {
+    let (bytes, time, digest) = if let Some(floor) = Floor::find(method) {
         let ran = floor.run(rules, block.unwrap_or(FLOOR_BLOCK), input, output);
         let (bytes, time) = ran.map_err(|error| transect::reason(&error))?;
         (bytes, time, None)
