@@ -4,7 +4,7 @@ use std::io::Write;
 
 use transect::Cancel;
 use transect_lab::experiments::attributes::{
-    self, Asked, AttributesExperiment, AttributesRunner, BASE, FLOOR_STATX, Method, Scale, Source,
+    self, Asked, AttributesExperiment, AttributesPart, BASE, FLOOR_STATX, Method, Scale, Source,
     Task,
 };
 use transect_lab::harness::experiment::Launcher;
@@ -25,7 +25,7 @@ use transect_text::units::counted;
 type Wanted = (String, Task, Scale, Option<Source>);
 
 impl Request for LabAttributesArgs {
-    type Runner = AttributesRunner;
+    type Part = AttributesPart;
     type Experiment<'s> = AttributesExperiment<'s>;
     type Scratch = Scratch;
     const WORDS: &'static Words = &WORDS;

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use transect::internal::Order;
 use transect::{Cancel, ReaderKind};
 use transect_lab::corpora;
+use transect_lab::experiments::method::Origin;
 use transect_lab::experiments::walk::measure::{WalkExperiment, check_unchanged, dataset};
-use transect_lab::experiments::walk::method::{Method, WalkRunner, cells};
+use transect_lab::experiments::walk::method::{Method, cells};
 use transect_lab::experiments::walk::variant::Variant;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::error::cannot;
@@ -30,7 +31,7 @@ use transect_program::{output, sibling, user_dirs};
 const FLOORS: [&str; 3] = ["floor", "floor-threads", "floor-32-threads"];
 
 impl Request for LabRunArgs {
-    type Runner = WalkRunner;
+    type Part = Option<Variant>;
     type Experiment<'s> = WalkExperiment<'s>;
     type Scratch = ();
     const WORDS: &'static Words = &WORDS;
@@ -189,8 +190,8 @@ fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<Vec<Cell>, CliE
     let base = base(args)?;
     let of_the_preset: Vec<String> =
         args.preset.variants().iter().map(Variant::to_string).collect();
-    let is_default = |method: &Method| match &method.runner {
-        WalkRunner::Engine(_) => of_the_preset.contains(&method.name),
+    let is_default = |method: &Method| match method.origin {
+        Origin::Engine => of_the_preset.contains(&method.name),
         _ => args.preset.holds(method),
     };
     let is_of_the_user =

@@ -5,9 +5,9 @@ use std::io::Write;
 
 use serde::Serialize;
 use transect_lab::experiments::attributes;
-use transect_lab::experiments::method::{Method, Runner};
+use transect_lab::experiments::method::Method;
 use transect_lab::experiments::transform::{self, Kind};
-use transect_lab::experiments::walk::method::{self as walk, WalkRunner};
+use transect_lab::experiments::walk::method as walk;
 use transect_lab::published::contract::{self, ContractRow};
 use transect_lab::spec::CodeLength;
 use transect_text::style::{BOLD, DIM, GOOD};
@@ -78,7 +78,7 @@ fn write_contract(out: &mut impl Write, rows: &[ContractRow]) -> std::io::Result
     Ok(())
 }
 
-fn row<'m, R: Runner>(task: &'static str, method: &'m Method<R>, contract: bool) -> Row<'m> {
+fn row<'m, P>(task: &'static str, method: &'m Method<P>, contract: bool) -> Row<'m> {
     Row {
         task,
         method: &method.name,
@@ -125,8 +125,5 @@ fn write_methods<R>(
 
 /// Returns the name of an unavailable method. A reader counts once, not once for each order.
 fn absent_walk(method: &walk::Method) -> String {
-    match &method.runner {
-        WalkRunner::Engine(variant) => format!("{}/*", variant.reader.as_str()),
-        _ => method.name.clone(),
-    }
+    method.part.map_or_else(|| method.name.clone(), |it| format!("{}/*", it.reader.as_str()))
 }

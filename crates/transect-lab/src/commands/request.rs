@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use globset::{Glob, GlobMatcher};
 use transect::Cancel;
-use transect_lab::experiments::method::{Method, Runner};
+use transect_lab::experiments::method::Method;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::error::cannot;
 use transect_lab::harness::experiment::{Experiment, Launcher};
@@ -28,7 +28,7 @@ use transect_text::units::counted;
 /// A request for a session of one experiment, from its subcommand of `lab run`.
 pub(super) trait Request {
     /// The part of methods that only this experiment has.
-    type Runner: Runner;
+    type Part;
 
     type Experiment<'s>: Experiment;
 
@@ -51,8 +51,7 @@ pub(super) trait Request {
 
     /// Returns all methods, including those of a resumed session. Prints the errors of contenders that cannot
     /// be read.
-    fn methods(&self, resumed: Option<&SessionSpec>)
-    -> Result<Vec<Method<Self::Runner>>, CliError>;
+    fn methods(&self, resumed: Option<&SessionSpec>) -> Result<Vec<Method<Self::Part>>, CliError>;
 
     fn scratch(&self) -> Result<Self::Scratch, CliError>;
 
@@ -60,13 +59,13 @@ pub(super) trait Request {
     fn write_plan(
         &self,
         out: &mut dyn Write,
-        methods: &[Method<Self::Runner>],
+        methods: &[Method<Self::Part>],
     ) -> Result<(), CliError>;
 
     /// Plans the session, with the rounds of its preset; `None` if the user interrupts.
     fn plan(
         &self,
-        methods: &[Method<Self::Runner>],
+        methods: &[Method<Self::Part>],
         scratch: &Self::Scratch,
         cancel: &Cancel,
     ) -> Result<Option<SessionSpec>, CliError>;
@@ -80,7 +79,7 @@ pub(super) trait Request {
     }
 
     fn experiment<'s>(
-        methods: &'s [Method<Self::Runner>],
+        methods: &'s [Method<Self::Part>],
         launcher: &'s Launcher,
         scratch: &'s Self::Scratch,
     ) -> Self::Experiment<'s>;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use transect::Cancel;
-use transect_lab::experiments::method::{Method, Runner};
+use transect_lab::experiments::method::Method;
 use transect_lab::harness::accesses;
 use transect_lab::harness::environment::version_of;
 use transect_lab::harness::estimate::Estimate;
@@ -49,8 +49,7 @@ pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
         None => plan(request, &methods, &scratch, &cancel)?,
     };
     let Some(spec) = planned else { return Ok(ExitStatus::Interrupted) };
-    let is_cell =
-        |method: &&Method<R::Runner>| spec.cells.iter().any(|cell| method.is_run_by(cell));
+    let is_cell = |method: &&Method<R::Part>| spec.cells.iter().any(|cell| method.is_run_by(cell));
     let contenders = methods.iter().filter(is_cell).filter_map(Method::contender);
     let launcher = launcher(contenders, &cancel)?;
     let mut experiment = R::experiment(&methods, &launcher, &scratch);
@@ -79,7 +78,7 @@ pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
 /// Plans a session; `None` if the user interrupts.
 fn plan<R: Request>(
     request: &R,
-    methods: &[Method<R::Runner>],
+    methods: &[Method<R::Part>],
     scratch: &R::Scratch,
     cancel: &Cancel,
 ) -> Result<Option<SessionSpec>, CliError> {
@@ -106,8 +105,8 @@ fn begin<R: Request>(
 }
 
 /// Returns the versions of the programs that cells need.
-fn versions<R: Runner>(methods: &[Method<R>], cells: &[Cell]) -> BTreeMap<String, String> {
-    let is_used = |method: &&Method<R>| cells.iter().any(|cell| method.is_run_by(cell));
+fn versions<P>(methods: &[Method<P>], cells: &[Cell]) -> BTreeMap<String, String> {
+    let is_used = |method: &&Method<P>| cells.iter().any(|cell| method.is_run_by(cell));
     let needed = methods.iter().filter(is_used).flat_map(Method::programs);
     let commands = cells.iter().filter_map(|cell| cell.command.as_ref()?.first());
     let programs: BTreeSet<&str> = needed.chain(commands.map(String::as_str)).collect();

@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::Path;
 
 use transect::Cancel;
+use transect_lab::experiments::method::Origin;
 use transect_lab::experiments::transform::{
-    self, BASE, Digests, Floor, Implementation, Method, Needs, Rules, TransformExperiment,
-    TransformRunner, rules,
+    self, BASE, Digests, Floor, Method, Needs, Rules, TransformExperiment, TransformPart, rules,
 };
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::FileSystem;
@@ -31,7 +31,7 @@ use transect_program::user_dirs;
 use transect_text::units::bytes;
 
 impl Request for LabTransformArgs {
-    type Runner = TransformRunner;
+    type Part = TransformPart;
     type Experiment<'s> = TransformExperiment<'s>;
     type Scratch = Scratch;
     const WORDS: &'static Words = &WORDS;
@@ -126,8 +126,7 @@ fn plan(
     folder: &Path,
 ) -> Result<SessionSpec, CliError> {
     let rules = Rules { kind: args.kind, sync: args.sync };
-    let is_floor =
-        |method: &Method| matches!(method.runner.implementation, Implementation::Floor(_));
+    let is_floor = |method: &Method| matches!(method.origin, Origin::Floor);
     let is_always = |method: &Method| method.name == BASE || is_floor(method);
     let is_default = |method: &Method| args.preset.holds(method);
     let chosen = choose(&args.session.methods, methods, is_default, is_always)?;

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use transect::Cancel;
+use transect_lab::experiments::method::Origin;
 use transect_lab::experiments::walk::measure::{WalkExperiment, dataset};
-use transect_lab::experiments::walk::method::{Method, WalkRunner, cells};
+use transect_lab::experiments::walk::method::{Method, cells};
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::log::{Outcome, Session};
@@ -40,12 +41,12 @@ fn outcomes(
     assert!(wrong.is_empty(), "{wrong:?}");
     let (mut methods, _) = Method::all(&contenders);
     methods.retain(|method| {
-        let WalkRunner::Contender(it) = &method.runner else { return false };
+        let Origin::Contender(it) = &method.origin else { return false };
         it.name == contender && method.unavailable_reason.is_none() && wanted(&method.name)
     });
     let mut built = BTreeMap::new();
     for method in &methods {
-        let WalkRunner::Contender(it) = &method.runner else { unreachable!() };
+        let Origin::Contender(it) = &method.origin else { unreachable!() };
         built.insert(it.name.clone(), it.build(&temp.join("built")).unwrap());
     }
     let launcher = Launcher { program: PathBuf::from("/nowhere"), built, disturbable: false };

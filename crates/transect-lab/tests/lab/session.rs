@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use transect::Cancel;
+use transect_lab::experiments::method::Origin;
 use transect_lab::experiments::walk::measure::{WalkExperiment, dataset};
-use transect_lab::experiments::walk::method::{Method, WalkRunner, cells};
+use transect_lab::experiments::walk::method::{Method, cells};
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::experiment::{Job, Launcher, Measure};
 use transect_lab::harness::interference::{Beside, Disturbance};
@@ -55,10 +56,10 @@ impl Lab {
         let (all, wrong) = Contender::load_all(&temp.join("contenders"), false);
         assert!(wrong.is_empty(), "{wrong:?}");
         let (mut methods, _) = Method::all(&all);
-        methods.retain(|method| matches!(method.runner, WalkRunner::Contender(_)));
+        methods.retain(|method| matches!(method.origin, Origin::Contender(_)));
         let mut built = BTreeMap::new();
         for method in &methods {
-            let WalkRunner::Contender(contender) = &method.runner else { unreachable!() };
+            let Origin::Contender(contender) = &method.origin else { unreachable!() };
             built.insert(contender.name.clone(), contender.build(&temp.join("built")).unwrap());
         }
         // The reported times are invented, so other processes cannot disturb them.

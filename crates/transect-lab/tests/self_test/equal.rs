@@ -76,7 +76,8 @@ impl Experiment for Delaying<'_> {
 pub(crate) fn spec(root: &Path, max_time: Option<u64>) -> (Method, SessionSpec) {
     let method = Method::variant(&Variant::new(ReaderKind::best(), Order::Recursive));
     let mut cells = cells(&[&method], &method.name);
-    let alias = |name: String| Cell { name, ..method.cell() };
+    let base = cells[0].clone();
+    let alias = |name: String| Cell { name, ..base.clone() };
     cells.extend((1..=ALIASES).map(|number| alias(format!("alias {number}"))));
     cells.push(alias(DELAYED.to_owned()));
     let datasets = vec![dataset("tree".to_owned(), root.to_owned())];

@@ -10,8 +10,9 @@ use transect::{Cancel, ReaderKind};
 
 use crate::result::{CaughtFault, Control};
 use crate::{PROGRAM, tree};
+use transect_lab::experiments::method::Origin;
 use transect_lab::experiments::walk::measure::{WalkExperiment, dataset};
-use transect_lab::experiments::walk::method::{Method, WalkRunner, cells};
+use transect_lab::experiments::walk::method::{Method, cells};
 use transect_lab::experiments::walk::variant::Variant;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::experiment::Launcher;
@@ -115,7 +116,7 @@ fn build(methods: &mut [Method]) -> BTreeMap<String, PathBuf> {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache/transect/contenders");
     let mut built = BTreeMap::new();
     for method in methods {
-        let WalkRunner::Contender(contender) = &method.runner else { continue };
+        let Origin::Contender(contender) = &method.origin else { continue };
         if method.unavailable_reason.is_some() || built.contains_key(&contender.name) {
             continue;
         }

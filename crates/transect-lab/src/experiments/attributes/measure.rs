@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::expected::{Expected, expect};
-use super::method::{Implementation, Method, QueryMethod};
+use super::method::{Method, QueryMethod};
 use super::questions::Questions;
 use super::service::Server;
 use super::{Source, tree};
@@ -82,15 +82,12 @@ impl<'m> AttributesExperiment<'m> {
 
     fn command_for(&self, job: &Job<'_>, questions: &Path) -> Result<Command, Failure> {
         let method = self.method(job).ok_or_else(Failure::unknown)?;
-        match &method.runner.implementation {
-            Implementation::Engine(query) => {
-                Ok(self.engine(*query, method.runner.threads, asked(job.dataset), questions))
-            }
-            Implementation::Contender(contender) => {
-                let built = self.launcher.built(&contender.name)?;
-                Ok(contender.command_with(built, &method.name, &[("questions", questions)]))
-            }
+        if let Some(query) = method.part.query {
+            return Ok(self.engine(query, method.part.threads, asked(job.dataset), questions));
         }
+        let contender = method.contender().ok_or_else(Failure::unknown)?;
+        let built = self.launcher.built(&contender.name)?;
+        Ok(contender.command_with(built, &method.name, &[("questions", questions)]))
     }
 
     fn engine(
@@ -117,9 +114,7 @@ impl<'m> AttributesExperiment<'m> {
 
     /// Starts the service if the cell uses it, and fills its cache with the answers of the dataset.
     fn serve(&mut self, job: &Job<'_>) -> Result<(), Failure> {
-        let asks = |method: &Method| {
-            matches!(method.runner.implementation, Implementation::Engine(QueryMethod::Service))
-        };
+        let asks = |method: &Method| method.part.query == Some(QueryMethod::Service);
         if !self.method(job).is_some_and(asks) || self.primed.contains(&job.index) {
             return Ok(());
         }
@@ -193,10 +188,7 @@ impl Experiment for AttributesExperiment<'_> {
         let (asked, questions) = (asked(job.dataset), file_of(self.scratch, &job.dataset.name));
         let nothing = self.no_questions()?;
         let knows = |method: &Method| {
-            matches!(
-                method.runner.implementation,
-                Implementation::Engine(QueryMethod::GetKnown | QueryMethod::GetManyKnown)
-            )
+            matches!(method.part.query, Some(QueryMethod::GetKnown | QueryMethod::GetManyKnown))
         };
         let command = match part {
             CountPart::StartUp if self.method(job).is_some_and(knows) => {

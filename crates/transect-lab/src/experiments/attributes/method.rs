@@ -1,9 +1,9 @@
 //! The methods that query attributes.
 
-use crate::experiments::method::{self, Origin, Runner, with_second_base};
+use crate::experiments::method::{self, Origin, with_second_base};
 use crate::rivals::contender::{self, Contender};
 use crate::spec::attributes::Task;
-use crate::spec::{Cell, ENGINE, FLOOR};
+use crate::spec::{Cell, FLOOR};
 
 /// The base of comparisons: one system call for each path.
 pub const BASE: &str = "stat";
@@ -11,31 +11,15 @@ pub const BASE: &str = "stat";
 /// The contender's method that only makes the calls.
 pub const FLOOR_STATX: &str = "floor-statx";
 
-pub type Method = method::Method<AttributesRunner>;
+pub type Method = method::Method<AttributesPart>;
 
-/// How a querying method runs.
+/// The part of a method that only queries have.
 #[derive(Clone, Debug)]
-pub struct AttributesRunner {
+pub struct AttributesPart {
     pub tasks: Vec<Task>,
     pub threads: usize,
-    /// The code that does the work.
-    pub implementation: Implementation,
-}
-
-impl Runner for AttributesRunner {
-    fn origin(&self) -> Origin<'_> {
-        match &self.implementation {
-            Implementation::Engine(_) => Origin::Own(ENGINE),
-            Implementation::Contender(contender) => Origin::Contender(contender),
-        }
-    }
-}
-
-/// The code that does the work of a method.
-#[derive(Clone, Debug)]
-pub enum Implementation {
-    Engine(QueryMethod),
-    Contender(Box<Contender>),
+    /// The method of the engine, if it is one.
+    pub query: Option<QueryMethod>,
 }
 
 transect_sys::words! {
@@ -86,17 +70,13 @@ impl Method {
     }
 
     pub fn does(&self, task: Task) -> bool {
-        self.runner.tasks.contains(&task)
+        self.part.tasks.contains(&task)
     }
 
     fn of_the_engine(query: QueryMethod) -> Vec<Self> {
         let method = |name: String, threads: usize, tasks: &[Task]| {
-            let runner = AttributesRunner {
-                tasks: tasks.to_vec(),
-                threads,
-                implementation: Implementation::Engine(query),
-            };
-            let method = Self::own(name, query.about(), runner);
+            let part = AttributesPart { tasks: tasks.to_vec(), threads, query: Some(query) };
+            let method = Self::new(Origin::Engine, name, query.about(), part);
             let unavailable_reason = query.unavailable_reason().map(str::to_owned);
             Self { parallel: threads > 1, unavailable_reason, ..method }
         };
@@ -116,9 +96,8 @@ impl Method {
         contender.methods.iter().map(move |described| {
             let can = |task: &&Task| described.kinds.iter().any(|kind| kind == task.as_str());
             let tasks = Task::ALL.iter().filter(can).copied().collect();
-            let implementation = Implementation::Contender(Box::new(contender.clone()));
-            let runner = AttributesRunner { tasks, threads: 1, implementation };
-            Self::of_contender(contender, described, runner)
+            let part = AttributesPart { tasks, threads: 1, query: None };
+            Self::of_contender(contender, described, part)
         })
     }
 
@@ -126,7 +105,7 @@ impl Method {
         // The floor binds only the base: a cache makes fewer calls than the floor.
         let floors = if self.name == BASE { vec![FLOOR_STATX.to_owned()] } else { Vec::new() };
         let cell =
-            Cell { floors: Some(floors), tasks: Some(self.runner.tasks.clone()), ..self.cell() };
+            Cell { floors: Some(floors), tasks: Some(self.part.tasks.clone()), ..self.cell() };
         let is_floor = self.name == FLOOR_STATX;
         if is_floor { Cell { kind: FLOOR.to_owned(), ..cell } } else { cell }
     }
@@ -156,7 +135,7 @@ mod tests {
             let has_floor = names.contains(&FLOOR_STATX);
             assert_eq!(has_floor, task != Task::Includes, "{task:?}: {names:?}");
         }
-        assert!(methods.iter().all(|method| !method.runner.tasks.is_empty()));
+        assert!(methods.iter().all(|method| !method.part.tasks.is_empty()));
         let python = methods.iter().find(|method| method.name == "python-os-stat").unwrap();
         assert!(python.does(Task::Article) && !python.does(Task::Includes));
     }

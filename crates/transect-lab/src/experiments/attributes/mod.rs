@@ -20,7 +20,7 @@ mod tree;
 
 pub use crate::spec::attributes::{Asked, Scale, Source, Task};
 pub use measure::{AttributesExperiment, asked, dataset};
-pub use method::{AttributesRunner, BASE, FLOOR_STATX, Implementation, Method, QueryMethod, cells};
+pub use method::{AttributesPart, BASE, FLOOR_STATX, Method, QueryMethod, cells};
 pub use preset::{PRESETS, Preset};
 pub use query::{Query, run_query};
 pub use questions::Questions;

@@ -278,9 +278,7 @@ mod tests {
             let (questions, _) = make(task, &scale, &folder).unwrap();
             let methods = super::super::Method::all(&[]);
             for method in methods.iter().filter(|method| method.does(task)) {
-                let super::super::Implementation::Engine(query_method) =
-                    method.runner.implementation
-                else {
+                let Some(query_method) = method.part.query else {
                     continue;
                 };
                 if query_method == QueryMethod::Service || method.unavailable_reason.is_some() {
@@ -290,7 +288,7 @@ mod tests {
                     Query {
                         task,
                         method: query_method,
-                        threads: method.runner.threads,
+                        threads: method.part.threads,
                         socket: None,
                     },
                     &questions,

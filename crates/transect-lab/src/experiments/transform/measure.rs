@@ -11,7 +11,7 @@ use transect_sys::residency;
 use super::SyncRule;
 use super::floor::Floor;
 use super::input::digest_of;
-use super::method::{Implementation, Method};
+use super::method::Method;
 use super::needs::is_primed;
 use super::pass::FLOOR_BLOCK;
 use super::variant::Variant;
@@ -204,27 +204,23 @@ impl Experiment for TransformExperiment<'_> {
         let method = self.methods.iter().find(|known| known.name == variant.method);
         let output = self.scratch.output();
         let (kind, sync) = (rules.kind.as_str(), rules.sync.as_str());
-        match &method.ok_or_else(Failure::unknown)?.runner.implementation {
-            Implementation::Engine(_) | Implementation::Floor(_) => {
-                let mut command = Command::new(&self.launcher.program);
-                command.args(["pass", "--kind", kind, "--sync", sync]);
-                command.arg(variant.to_string()).arg(input).arg(output);
-                Ok(command)
-            }
-            Implementation::Contender(contender) => {
-                let built = self.launcher.built(&contender.name)?;
-                let block = variant.block.unwrap_or(FLOOR_BLOCK).to_string();
-                let values: [(&str, &Path); 6] = [
-                    ("input", input),
-                    ("output", &output),
-                    ("block", block.as_ref()),
-                    ("kind", kind.as_ref()),
-                    ("sync", sync.as_ref()),
-                    ("hint", (if variant.hint { "sequential" } else { "none" }).as_ref()),
-                ];
-                Ok(contender.command_with(built, &variant.method, &values))
-            }
-        }
+        let Some(contender) = method.ok_or_else(Failure::unknown)?.contender() else {
+            let mut command = Command::new(&self.launcher.program);
+            command.args(["pass", "--kind", kind, "--sync", sync]);
+            command.arg(variant.to_string()).arg(input).arg(output);
+            return Ok(command);
+        };
+        let built = self.launcher.built(&contender.name)?;
+        let block = variant.block.unwrap_or(FLOOR_BLOCK).to_string();
+        let values: [(&str, &Path); 6] = [
+            ("input", input),
+            ("output", &output),
+            ("block", block.as_ref()),
+            ("kind", kind.as_ref()),
+            ("sync", sync.as_ref()),
+            ("hint", (if variant.hint { "sequential" } else { "none" }).as_ref()),
+        ];
+        Ok(contender.command_with(built, &variant.method, &values))
     }
 
     fn verify(

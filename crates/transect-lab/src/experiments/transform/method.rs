@@ -6,42 +6,22 @@ use transect_transform::step::Cost;
 use super::BASE;
 use super::floor::Floor;
 use super::variant::Variant;
-use crate::experiments::method::{self, Origin, Runner, with_second_base};
+use crate::experiments::method::{self, Origin, with_second_base};
 use crate::published::contract;
 use crate::rivals::contender::{Contender, Task};
+use crate::spec::Cell;
 use crate::spec::transform::Kind;
-use crate::spec::{Cell, ENGINE, FLOOR};
 
-pub type Method = method::Method<TransformRunner>;
+pub type Method = method::Method<TransformPart>;
 
-/// How a transforming method runs.
-#[derive(Clone, Debug)]
-pub struct TransformRunner {
+/// The part of a method that only transforms have.
+#[derive(Clone, Debug, Default)]
+pub struct TransformPart {
     pub takes_block: bool,
     /// Whether it supports the sequential-access hint.
     pub takes_hint: bool,
     /// The floors of which it has to be slower than at least one.
     pub floors: Vec<String>,
-    /// The code that does the work.
-    pub implementation: Implementation,
-}
-
-/// The code that does the work of a method.
-#[derive(Clone, Debug)]
-pub enum Implementation {
-    Engine(IoMethod),
-    Floor(Floor),
-    Contender(Box<Contender>),
-}
-
-impl Runner for TransformRunner {
-    fn origin(&self) -> Origin<'_> {
-        match &self.implementation {
-            Implementation::Engine(_) => Origin::Own(ENGINE),
-            Implementation::Floor(_) => Origin::Own(FLOOR),
-            Implementation::Contender(contender) => Origin::Contender(contender),
-        }
-    }
 }
 
 /// A method of the engine: name, description, and the floors that bind it. A method that copies neither out of the
@@ -88,18 +68,17 @@ impl Method {
         // Cost and length only matter when the planner chooses the method.
         let task = pass::Task::new(kind.shape(), Cost::Light, 0);
         let chosen = Plan::new(&options, task);
-        let runner = TransformRunner {
+        let part = TransformPart {
             takes_block: method != IoMethod::KernelCopy,
             takes_hint: READS_IN_ORDER.contains(&method),
             floors: floors.iter().map(|floor| floor.as_str().to_owned()).collect(),
-            implementation: Implementation::Engine(method),
         };
         Self {
             contract: contract::rows_of(name),
             parallel: method == IoMethod::Pipeline,
             quick: !NOT_QUICK.contains(&method),
             unavailable_reason: chosen.err().map(|error| error.to_string()),
-            ..Self::own(name, about, runner)
+            ..Self::new(Origin::Engine, name, about, part)
         }
     }
 
@@ -109,36 +88,29 @@ impl Method {
                 let can = method.kinds.iter().any(|known| known == kind.as_str());
                 (!can).then(|| format!("does {} only", method.kinds.join(" and ")))
             };
-            let runner = TransformRunner {
+            let part = TransformPart {
                 takes_block: method.block,
                 takes_hint: method.hint,
                 floors: method.floors.clone(),
-                implementation: Implementation::Contender(Box::new(contender.clone())),
             };
-            let method = Self::of_contender(contender, method, runner);
+            let method = Self::of_contender(contender, method, part);
             Self { unavailable_reason: method.unavailable_reason.or_else(refused), ..method }
         })
     }
 
     fn of_a_floor(floor: Floor, kind: Kind) -> Self {
-        let runner = TransformRunner {
-            takes_block: false,
-            takes_hint: false,
-            floors: Vec::new(),
-            implementation: Implementation::Floor(floor),
-        };
         Self {
             unavailable_reason: floor.unavailable_reason(kind).map(str::to_owned),
-            ..Self::own(floor.as_str(), floor.about(), runner)
+            ..Self::new(Origin::Floor, floor.as_str(), floor.about(), TransformPart::default())
         }
     }
 
     /// Returns its variants: one for each block size, with and without the hint, if it supports them.
     fn variants(&self, blocks: &[usize], hint: bool) -> Vec<Variant> {
-        if !self.runner.takes_block {
+        if !self.part.takes_block {
             return vec![Variant::plain(&self.name)];
         }
-        let hints: &[bool] = if hint && self.runner.takes_hint { &[false, true] } else { &[false] };
+        let hints: &[bool] = if hint && self.part.takes_hint { &[false, true] } else { &[false] };
         let with = |&block: &usize| {
             hints.iter().map(move |&hint| Variant {
                 method: self.name.clone(),
@@ -150,7 +122,7 @@ impl Method {
     }
 
     fn cell_of(&self, variant: &Variant) -> Cell {
-        let (method, floors) = (variant.to_string(), Some(self.runner.floors.clone()));
+        let (method, floors) = (variant.to_string(), Some(self.part.floors.clone()));
         Cell { name: method.clone(), method, floors, ..self.cell() }
     }
 }

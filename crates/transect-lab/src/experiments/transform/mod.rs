@@ -25,7 +25,7 @@ pub use crate::spec::transform::{Digests, Kind, Rules};
 pub use floor::Floor;
 pub use input::create;
 pub use measure::{TransformExperiment, rules};
-pub use method::{Implementation, Method, TransformRunner, cells};
+pub use method::{Method, TransformPart, cells};
 pub use needs::Needs;
 pub use pass::run;
 pub use preset::{PRESETS, Preset};

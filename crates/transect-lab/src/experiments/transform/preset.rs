@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::method::{Implementation, Method};
+use super::method::Method;
+use crate::experiments::method::Origin;
 use crate::experiments::preset;
 
 pub type Preset = preset::Preset<TransformWork>;
@@ -40,7 +41,7 @@ impl Preset {
 
     pub fn holds(&self, method: &Method) -> bool {
         match self.work.methods.as_slice() {
-            _ if matches!(method.runner.implementation, Implementation::Floor(_)) => true,
+            _ if matches!(method.origin, Origin::Floor) => true,
             [] => method.quick || self.name != PRESETS[0].name,
             named => named.contains(&method.name),
         }

@@ -7,9 +7,10 @@ use std::process::Command;
 
 use transect_sys::private_dir::PrivateTempDir;
 
+use crate::experiments::method::Origin;
 use crate::experiments::walk::copies::Copies;
 use crate::experiments::walk::keep::Keep;
-use crate::experiments::walk::method::{Method, WalkRunner};
+use crate::experiments::walk::method::Method;
 use crate::experiments::walk::preset::{Preset, WalkWork};
 use crate::experiments::walk::sample_tree::{SampleTree, sample_tree};
 use crate::harness::accesses::COUNTED_WALKS;
@@ -71,21 +72,19 @@ impl<'m> WalkExperiment<'m> {
     fn prove(&mut self, method: &'m Method, job: &Job<'_>) -> Result<Result<(), String>, Failure> {
         let inventory = &job.dataset.inventory;
         let (root, limit) = (&job.dataset.root, job.limit());
-        let judged = match &method.runner {
-            WalkRunner::Peer(peer) if peer.is_parsed_in_every_run() => return Ok(Ok(())),
+        let judged = match &method.origin {
+            Origin::Peer(peer) if peer.is_parsed_in_every_run() => return Ok(Ok(())),
             _ if self.proved.contains(&(job.index, &method.name)) => return Ok(Ok(())),
-            WalkRunner::Engine(_) | WalkRunner::Floor(_) | WalkRunner::Contender(_) => {
-                self.check(method, job)?
-            }
-            WalkRunner::Peer(peer) => {
+            Origin::Engine | Origin::Floor | Origin::Contender(_) => self.check(method, job)?,
+            Origin::Peer(peer) => {
                 let command = peer.command(root).ok_or_else(Failure::unknown)?;
                 peer.run(command, inventory, limit)?.1
             }
-            WalkRunner::External(external) if work(job).is_some_and(|work| work.same_lines) => {
+            Origin::External(external) if work(job).is_some_and(|work| work.same_lines) => {
                 let lines = lines_of(external, job)?;
                 lines.check(self.lines_of_base(job)?)
             }
-            WalkRunner::External(external) => {
+            Origin::External(external) => {
                 let command = External::command(&external.words, &[("root", root)]);
                 let tree = root.clone();
                 let (claim, _) = listen(command, limit, move |output| Claim::read(output, &tree))?;
@@ -106,7 +105,7 @@ impl<'m> WalkExperiment<'m> {
             return Ok(lines);
         }
         let base = self.methods.iter().find(|method| method.name == job.spec.base);
-        let Some(WalkRunner::External(base)) = base.map(|method| &method.runner) else {
+        let Some(Origin::External(base)) = base.map(|method| &method.origin) else {
             return Err(Failure::unknown());
         };
         let lines = lines_of(base, job)?;
@@ -121,11 +120,11 @@ impl<'m> WalkExperiment<'m> {
         let (root, Some(expected)) = (&job.dataset.root, job.dataset.inventory.digest) else {
             return Ok(Ok(()));
         };
-        let command = match &method.runner {
-            WalkRunner::Engine(_) | WalkRunner::Floor(_) => {
+        let command = match &method.origin {
+            Origin::Engine | Origin::Floor => {
                 Some(engine_command(&self.launcher.program, method, root, 1, Some("--check")))
             }
-            WalkRunner::Contender(contender) => {
+            Origin::Contender(contender) => {
                 contender.check_command(self.launcher.built(&contender.name)?, &method.name, root)
             }
             _ => None,
@@ -158,7 +157,7 @@ impl<'m> WalkExperiment<'m> {
         let program =
             file_of_program(&name).ok_or_else(|| not_started(format!("no {name} here")))?;
         // A runtime found on the PATH needs its other files, so it cannot be copied alone.
-        if matches!(method.runner, WalkRunner::Contender(_)) && !Path::new(&*name).is_absolute() {
+        if matches!(method.origin, Origin::Contender(_)) && !Path::new(&*name).is_absolute() {
             return Ok(());
         }
         let failed = |error: io::Error| not_started(cannot("copy", &program)(error));
@@ -203,7 +202,7 @@ impl Experiment for WalkExperiment<'_> {
         let method = self.method(job).ok_or_else(Failure::unknown)?;
         let original = self.original(method, job)?;
         let Some(copy) = self.copies.of(&job.cell.name) else { return Ok(original) };
-        if let WalkRunner::Peer(peer) = &method.runner {
+        if let Origin::Peer(peer) = &method.origin {
             return Ok(peer.command_of(copy, &job.dataset.root));
         }
         let mut command = Command::new(copy);
@@ -212,7 +211,7 @@ impl Experiment for WalkExperiment<'_> {
     }
 
     fn run(&mut self, job: &Job<'_>) -> Result<Output, Failure> {
-        if let Some(Method { runner: WalkRunner::Peer(peer), .. }) = self.method(job) {
+        if let Some(Method { origin: Origin::Peer(peer), .. }) = self.method(job) {
             let (command, inventory) = (self.command(job)?, &job.dataset.inventory);
             // Others write to the null device: their counts are in a run of their own.
             let (usage, claim) = match peer.is_parsed_in_every_run() {
@@ -234,7 +233,9 @@ impl Experiment for WalkExperiment<'_> {
         if let Some(line) = output.runs.iter().find(|line| line.work != job.dataset.expected) {
             return Err(line.work.to_string());
         }
-        let Some(keep) = self.method(job).and_then(kept_by) else { return Ok(()) };
+        let Some(keep) = self.method(job).and_then(|method| method.part?.keep) else {
+            return Ok(());
+        };
         output.runs.iter().try_for_each(|line| self.verify_kept(job.index, keep, line))
     }
 
@@ -273,7 +274,7 @@ impl Experiment for WalkExperiment<'_> {
 
     fn timing_command(&mut self, job: &Job<'_>) -> Option<Command> {
         let method = self.method(job)?;
-        let is_ours = matches!(method.runner, WalkRunner::Engine(_));
+        let is_ours = matches!(method.origin, Origin::Engine);
         let (program, root) = (&self.launcher.program, &job.dataset.root);
         // Samples that time calls have these times already.
         let is_untimed = is_ours && !times_calls(job);
@@ -286,13 +287,6 @@ fn lines_of(external: &External, job: &Job<'_>) -> Result<Lines, Failure> {
     let command = External::command(&external.words, &[("root", &job.dataset.root)]);
     let (lines, _) = listen(command, job.limit(), Lines::read)?;
     lines.map_err(|error| Failure::NotStarted { reason: transect::reason(&error) })
-}
-
-fn kept_by(method: &Method) -> Option<Keep> {
-    match &method.runner {
-        WalkRunner::Engine(variant) => variant.keep,
-        _ => None,
-    }
 }
 
 /// Compares the line of a run that computes a digest with what is expected.
@@ -312,7 +306,7 @@ fn check_line(line: &RunLine, work: Work, digest: TreeDigest) -> Result<(), Stri
 }
 
 fn can_repeat(method: &Method) -> bool {
-    matches!(method.runner, WalkRunner::Engine(_) | WalkRunner::Floor(_) | WalkRunner::Contender(_))
+    matches!(method.origin, Origin::Engine | Origin::Floor | Origin::Contender(_))
 }
 
 fn work(job: &Job<'_>) -> Option<&'static WalkWork> {
@@ -331,14 +325,14 @@ fn command(
     runs: usize,
     option: Option<&str>,
 ) -> Result<Command, Failure> {
-    match &method.runner {
-        WalkRunner::Engine(_) => Ok(engine_command(&launcher.program, method, root, runs, option)),
-        WalkRunner::Floor(_) => Ok(engine_command(&launcher.program, method, root, runs, None)),
-        WalkRunner::Contender(contender) => {
+    match &method.origin {
+        Origin::Engine => Ok(engine_command(&launcher.program, method, root, runs, option)),
+        Origin::Floor => Ok(engine_command(&launcher.program, method, root, runs, None)),
+        Origin::Contender(contender) => {
             Ok(contender.command(launcher.built(&contender.name)?, &method.name, root, runs))
         }
-        WalkRunner::Peer(peer) => peer.command(root).ok_or_else(Failure::unknown),
-        WalkRunner::External(external) => Ok(External::command(&external.words, &[("root", root)])),
+        Origin::Peer(peer) => peer.command(root).ok_or_else(Failure::unknown),
+        Origin::External(external) => Ok(External::command(&external.words, &[("root", root)])),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use transect::ReaderKind;
 use transect::internal::Order;
 
-use crate::experiments::method::{self, Origin, Runner};
+use crate::experiments::method::{self, Origin};
 use crate::experiments::walk::floor::Floor;
 use crate::experiments::walk::keep::Keep;
 use crate::experiments::walk::variant::Variant;
@@ -13,43 +13,11 @@ use crate::harness::launch::can_start;
 use crate::published::contract;
 use crate::rivals::contender::{Contender, Task};
 use crate::rivals::external::External;
-use crate::rivals::peer::{PEERS, Peer};
-use crate::spec::{Cell, CheckedBy, ENGINE, FLOOR};
+use crate::rivals::peer::PEERS;
+use crate::spec::{Cell, CheckedBy};
 
-pub type Method = method::Method<WalkRunner>;
-
-/// How a walking method runs.
-#[derive(Clone, Debug)]
-pub enum WalkRunner {
-    /// A reader and an order of this engine, with their settings, in a separate process.
-    Engine(Variant),
-    Floor(Floor),
-    Contender(Box<Contender>),
-    /// An unmodified third-party program.
-    Peer(&'static Peer),
-    /// A command of the user, or of a preset.
-    External(External),
-}
-
-impl Runner for WalkRunner {
-    fn origin(&self) -> Origin<'_> {
-        match self {
-            Self::Engine(_) => Origin::Own(ENGINE),
-            Self::Floor(_) => Origin::Own(FLOOR),
-            Self::Contender(contender) => Origin::Contender(contender),
-            Self::Peer(peer) => Origin::Peer(peer),
-            Self::External(external) => Origin::Command(external),
-        }
-    }
-
-    fn checked_by(&self) -> Option<CheckedBy> {
-        Some(match self {
-            Self::Engine(_) | Self::Floor(_) => CheckedBy::Digest,
-            Self::Contender(contender) if contender.has_check() => CheckedBy::Digest,
-            _ => CheckedBy::Sums,
-        })
-    }
-}
+/// A method that walks trees, with its variant if it is one of the engine.
+pub type Method = method::Method<Option<Variant>>;
 
 impl Method {
     /// Returns all methods, including those of contenders, and messages about methods with the name of another.
@@ -66,23 +34,20 @@ impl Method {
         methods.extend(Floor::HERE.iter().map(|&floor| Self {
             parallel: floor.is_parallel(),
             quick: floor != Floor::ThirtyTwoThreads,
-            ..Self::own(floor.as_str(), floor.about(), WalkRunner::Floor(floor))
+            ..Self::new(Origin::Floor, floor.as_str(), floor.about(), None)
         }));
         for contender in contenders.iter().filter(|it| it.task == Task::Enumerate) {
             let of_contender = contender.methods.iter().filter(|method| {
                 // Where this program has the floors, the contender that has them elsewhere does not exist.
                 contender.is_of_this_system() || Floor::find(&method.name).is_none()
             });
-            methods.extend(of_contender.map(|method| {
-                let runner = WalkRunner::Contender(Box::new(contender.clone()));
-                Self::of_contender(contender, method, runner)
-            }));
+            methods.extend(of_contender.map(|it| Self::of_contender(contender, it, None)));
         }
         methods.extend(PEERS.iter().map(|peer| Self {
             language: peer.language.clone(),
             parallel: peer.parallel,
             unavailable_reason: peer.unavailable_reason(),
-            ..Self::own(&*peer.name, &*peer.about, WalkRunner::Peer(peer))
+            ..Self::new(Origin::Peer(peer), &*peer.name, &*peer.about, None)
         }));
         let (mut seen, mut wrong) = (std::collections::HashSet::new(), Vec::new());
         methods.retain(|method| {
@@ -104,7 +69,7 @@ impl Method {
             language: external.language(),
             parallel: true,
             unavailable_reason: reason,
-            ..Self::own(name, about, WalkRunner::External(external))
+            ..Self::new(Origin::External(external), name, about, None)
         }
     }
 
@@ -118,14 +83,23 @@ impl Method {
             contract: words.flat_map(contract::rows_of).collect(),
             parallel: variant.is_parallel(),
             unavailable_reason: reader.unavailable_reason().map(str::to_owned).or_else(refused),
-            ..Self::own(variant.to_string(), about, WalkRunner::Engine(*variant))
+            ..Self::new(Origin::Engine, variant.to_string(), about, Some(*variant))
         }
     }
 }
 
 /// Returns one cell for each method, and a second one for the base.
 pub fn cells(methods: &[&Method], base: &str) -> Vec<Cell> {
-    let mut cells: Vec<Cell> = methods.iter().map(|method| method.cell()).collect();
+    let cell = |method: &&Method| {
+        let has_digest = match &method.origin {
+            Origin::Engine | Origin::Floor => true,
+            Origin::Contender(contender) => contender.has_check(),
+            Origin::Peer(_) | Origin::External(_) => false,
+        };
+        let checked = if has_digest { CheckedBy::Digest } else { CheckedBy::Sums };
+        Cell { checked: Some(checked), ..method.cell() }
+    };
+    let mut cells: Vec<Cell> = methods.iter().map(cell).collect();
     let second = cells.iter().find(|cell| cell.name == base).map(Cell::second_base);
     cells.extend(second);
     cells
@@ -139,7 +113,7 @@ mod tests {
     fn methods_include_every_reader_in_every_order() {
         let (methods, wrong) = Method::all(&[]);
         assert!(wrong.is_empty(), "{wrong:?}");
-        let engine = methods.iter().filter(|m| matches!(m.runner, WalkRunner::Engine(..))).count();
+        let engine = methods.iter().filter(|m| m.part.is_some()).count();
         assert_eq!(engine, ReaderKind::DIRECTORIES.len() * Order::ALL.len() + Keep::ALL.len());
         let names: std::collections::HashSet<&str> =
             methods.iter().map(|method| method.name.as_str()).collect();

@@ -7,8 +7,9 @@ use serde::Deserialize;
 use transect::ReaderKind;
 use transect::internal::Order;
 
+use crate::experiments::method::Origin;
 use crate::experiments::preset;
-use crate::experiments::walk::method::{Method, WalkRunner};
+use crate::experiments::walk::method::Method;
 use crate::experiments::walk::variant::Variant;
 use crate::rivals::external::External;
 use crate::rivals::peer::ROOT;
@@ -104,10 +105,10 @@ impl Preset {
     pub fn holds(&self, other: &Method) -> bool {
         match &self.work.others {
             _ if self.contract.is_some() => self.compared().contains(&other.name),
-            _ if matches!(other.runner, WalkRunner::External(_)) => true,
+            _ if matches!(other.origin, Origin::External(_)) => true,
             Others::All => true,
             Others::Quick => other.quick,
-            Others::Peers => matches!(other.runner, WalkRunner::Peer(_)),
+            Others::Peers => matches!(other.origin, Origin::Peer(_)),
             Others::Only(name) => other.name == *name,
             Others::None => false,
         }
