@@ -13,7 +13,6 @@ use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::FileSystem;
 use transect_lab::harness::error::cannot;
 use transect_lab::harness::experiment::Launcher;
-use transect_lab::harness::launch::can_start;
 use transect_lab::harness::possible_states::DropScope;
 use transect_lab::harness::scratch::Scratch;
 use transect_lab::harness::work::Work;
@@ -137,10 +136,12 @@ fn plan(
         if cells.iter().any(is_taken) || methods.iter().any(|it| it.name == external.name) {
             return Err(format!("a cell is already called '{}'", external.name).into());
         }
-        if !can_start(external.program()) {
-            return Err(format!("'{}' cannot be started here", external.program()).into());
+        let method = Method::of_command(external.clone());
+        // A transform by a command is compared with methods on one thread.
+        cells.push(Cell { parallel: false, ..method.cell() });
+        if let Some(reason) = method.unavailable_reason {
+            return Err(reason.into());
         }
-        cells.push(external.cell());
     }
     let sizes: Vec<u64> = args.sizes.iter().map(|&size| size as u64).collect();
     let dataset = |size: u64| Dataset {

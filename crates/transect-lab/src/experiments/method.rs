@@ -1,5 +1,6 @@
 //! Methods: the part that all experiments share.
 
+use crate::harness::launch::can_start;
 use crate::rivals::contender::{Contender, ContenderMethod};
 use crate::rivals::external::External;
 use crate::rivals::peer::Peer;
@@ -38,6 +39,21 @@ pub enum Origin {
     Peer(&'static Peer),
     /// A command of the user or of a preset.
     External(External),
+}
+
+impl<P: Default> Method<P> {
+    /// Returns a command as a method. It counts as parallel, since it may use several threads.
+    pub fn of_command(external: External) -> Self {
+        let program = external.program();
+        let reason = (!can_start(program)).then(|| format!("'{program}' cannot be started here"));
+        let (name, about) = (external.name.clone(), external.words.join(" "));
+        Self {
+            language: external.language(),
+            parallel: true,
+            unavailable_reason: reason,
+            ..Self::new(Origin::External(external), name, about, P::default())
+        }
+    }
 }
 
 pub(super) fn with_second_base(mut cells: Vec<Cell>, base: &str) -> Vec<Cell> {

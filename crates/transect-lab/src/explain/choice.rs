@@ -97,9 +97,7 @@ fn by_default(kind: Kind, cost: Cost, size: u64) -> IoMethod {
 
 /// Chooses a method, or returns why none can be chosen.
 fn choose(runs: &RunTimes<'_>, by_default: IoMethod) -> Result<Chosen, String> {
-    if runs.is_noisy() {
-        return Err("the base differs from itself, or did not run twice".to_owned());
-    }
+    runs.check_noise()?;
     // On a busy machine, methods with several threads get a larger share of the processors.
     if let Some(crowd) = runs.busy_machine() {
         return Err(crowd);
@@ -160,20 +158,14 @@ fn default_cell(runs: &RunTimes<'_>, by_default: IoMethod) -> Result<String, Str
 fn candidates(runs: &RunTimes<'_>, base: &str) -> Vec<Candidate> {
     let others = runs.of_the_engine().into_iter();
     let others = others.filter(|(cell, variant)| *cell != base && !variant.hint);
-    let others: Vec<(&str, Variant, Ratios)> = others
-        .filter_map(|(cell, variant)| {
-            let ratios = runs.ratios(base, cell, |_| true)?;
-            Some((cell, variant, ratios))
-        })
-        .collect();
-    let ratios: Vec<Ratios> = others.iter().map(|(_, _, ratios)| *ratios).collect();
-    let judged = judge_all(&ratios, DEFAULT_THRESHOLD).into_iter().zip(others);
-    judged
-        .map(|(judgement, (cell, variant, ratios))| Candidate {
-            cell: cell.to_owned(),
-            variant,
-            ratios,
-            verdict: judgement.verdict,
-        })
-        .collect()
+    let candidate = |(cell, variant): (&str, Variant)| {
+        let ratios = runs.ratios(base, cell, |_| true)?;
+        Some(Candidate { cell: cell.to_owned(), variant, ratios, verdict: Verdict::Undecided })
+    };
+    let mut candidates: Vec<Candidate> = others.filter_map(candidate).collect();
+    let ratios: Vec<Ratios> = candidates.iter().map(|candidate| candidate.ratios).collect();
+    for (candidate, judged) in candidates.iter_mut().zip(judge_all(&ratios, DEFAULT_THRESHOLD)) {
+        candidate.verdict = judged.verdict;
+    }
+    candidates
 }

@@ -74,16 +74,13 @@ fn explain_one(data: &SessionData, ranking: &Ranking, kind: Kind) -> Explanation
 impl FastestMethod {
     fn of(row: &Row, runs: &RunTimes<'_>) -> Option<Self> {
         let parts = parts::of(row, runs);
-        let (limit, undecided) = match parts::limit(&parts, runs) {
-            Ok(limit) => (Some(limit), None),
-            Err(why) => (None, Some(why)),
-        };
+        let limit = parts::limit(&parts, runs);
         Some(Self {
             cell: row.cell.name.clone(),
             time: Summary::of(&runs.times(&row.cell.name))?,
             parts,
-            limit,
-            undecided,
+            limit: limit.as_ref().ok().copied(),
+            undecided: limit.err(),
             faults: row.faults,
             calls: row.accesses.map(|accesses| accesses.calls),
             unwritten: row.unwritten,

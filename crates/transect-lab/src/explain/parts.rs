@@ -111,9 +111,7 @@ pub(super) fn limit(parts: &[TimePart], runs: &RunTimes<'_>) -> Result<Bottlenec
     let Some((first, others)) = parts.split_first() else {
         return Err("the floors did not run in its rounds".to_owned());
     };
-    if runs.is_noisy() {
-        return Err("the base differs from itself, or did not run twice".to_owned());
-    }
+    runs.check_noise()?;
     // Other processes on the processor lengthen each part by a different factor.
     if first.what != Bottleneck::Others
         && let Some(crowd) = runs.busy_machine()

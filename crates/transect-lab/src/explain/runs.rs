@@ -95,10 +95,13 @@ impl<'s> RunTimes<'s> {
         Ratios::paired(&pairs.collect::<Vec<_>>(), self.spec.seed)
     }
 
-    /// Returns whether the base differs from itself or did not run twice: then no verdict counts.
-    pub(super) fn is_noisy(&self) -> bool {
+    /// Returns an error if the base differs from itself or did not run twice: then no verdict counts.
+    pub(super) fn check_noise(&self) -> Result<(), String> {
         let pair = self.ratios(&self.spec.base, &self.spec.second_base, |_| true);
-        pair.is_none_or(|pair| !aa_check(&pair, DEFAULT_THRESHOLD))
+        match pair.is_some_and(|pair| aa_check(&pair, DEFAULT_THRESHOLD)) {
+            true => Ok(()),
+            false => Err("the base differs from itself, or did not run twice".to_owned()),
+        }
     }
 
     /// Returns a message if other processes used the processors: a copy in memory waits for nothing but a

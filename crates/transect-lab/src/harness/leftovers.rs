@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 use std::process::Command;
 use std::time::Duration;
 
+use crate::harness::account::stat_number;
+
 const MARK: &str = "TRANSECT_LAB_RUN";
 
 /// The time in which leftover processes may end by themselves, as helpers of a runtime do when their pipe is
@@ -73,13 +75,8 @@ impl Marked {
 
 /// Returns the time at which a child was started, in ticks since the system's start.
 pub(super) fn start_time(child: u32) -> Option<u64> {
-    #[cfg(target_os = "linux")]
-    return linux::stat(child).map(|stat| stat.began);
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = child;
-        None
-    }
+    let stat = || std::fs::read_to_string(format!("/proc/{child}/stat")).ok();
+    stat_number(&cfg!(target_os = "linux").then(stat)??, 22)
 }
 
 #[cfg(target_os = "linux")]
@@ -106,13 +103,13 @@ mod linux {
     }
 
     /// The fields of `/proc/PID/stat` used here.
-    pub(super) struct Stat {
+    struct Stat {
         is_zombie: bool,
         group: u32,
         /// 0 if the leader of the session is outside of a container that has its own process ids. (For
         /// that id, `getsid` of rustix panics.)
         session: u32,
-        pub(super) began: u64,
+        began: u64,
     }
 
     /// Returns a new mark, and makes the lab adopt orphans.
@@ -208,7 +205,7 @@ mod linux {
         Pid::from_raw(child.cast_signed()).expect("BUG: the kernel lists ids of processes")
     }
 
-    pub(super) fn stat(child: u32) -> Option<Stat> {
+    fn stat(child: u32) -> Option<Stat> {
         let text = std::fs::read_to_string(format!("/proc/{child}/stat")).ok()?;
         Some(Stat {
             is_zombie: matches!(stat_field(&text, 3)?, "Z" | "X"),

@@ -33,7 +33,6 @@ static CONTRACT: LazyLock<Contract> = LazyLock::new(|| {
 });
 
 /// Returns all rows that are not methods, by number.
-#[must_use]
 pub fn rows() -> &'static [ContractRow] {
     &CONTRACT.rows
 }

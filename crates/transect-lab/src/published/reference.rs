@@ -67,7 +67,6 @@ pub enum PublishedValue {
 
 impl PublishedValue {
     /// Returns one representative number in nanoseconds: the median where there is one.
-    #[must_use]
     pub fn value_ns(&self) -> f64 {
         match *self {
             Self::Once { value_ns }
@@ -78,7 +77,6 @@ impl PublishedValue {
     }
 
     /// Returns how many times longer than the median the worst run took, if the article printed its runs.
-    #[must_use]
     pub fn worst(&self) -> Option<f64> {
         match *self {
             Self::Statistics { median_ns, max_ns, .. } => Some(max_ns / median_ns),

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::harness::cache_state::State;
 use crate::harness::log::SessionData;
 use crate::ranking::{Metric, Ranking, Row, Unranked, rank, rank_by};
-use crate::spec::{Dataset, SessionSpec};
+use crate::spec::SessionSpec;
 use transect_stats::verdict::DEFAULT_THRESHOLD;
 use transect_stats::{Judgement, Ratios, Summary, judge_all};
 
@@ -217,25 +217,14 @@ fn conditions(spec: &SessionSpec) -> Vec<(String, String, bool)> {
     }
     for dataset in &spec.datasets {
         conditions.push((dataset.name.clone(), dataset.expected.to_string(), true));
-        conditions.extend(
-            file_system_properties(dataset)
-                .into_iter()
-                .map(|(what, is)| (format!("file system of {}, {what}", dataset.name), is, true)),
-        );
+        let known = serde_json::to_value(&dataset.file_system).expect("BUG: it can be written");
+        for (what, is) in known.as_object().into_iter().flatten().filter(|(_, is)| !is.is_null()) {
+            let what = format!("file system of {}, {}", dataset.name, what.replace('_', " "));
+            let is = is.as_str().map_or_else(|| is.to_string(), str::to_owned);
+            conditions.push((what, is, true));
+        }
     }
     conditions
-}
-
-/// Returns all known properties of the file system of a dataset.
-fn file_system_properties(dataset: &Dataset) -> Vec<(String, String)> {
-    let known = serde_json::to_value(&dataset.file_system).expect("BUG: it can be written");
-    let known = known.as_object().into_iter().flatten().filter(|(_, is)| !is.is_null());
-    known
-        .map(|(what, is)| {
-            let is = is.as_str().map_or_else(|| is.to_string(), str::to_owned);
-            (what.replace('_', " "), is)
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -146,11 +146,6 @@ fn list_names(names: &[String]) -> String {
     format!("{} and {last}", names[..shown].join(", "))
 }
 
-/// Returns names after a colon: all of them if they are few. Empty without names.
-fn list_of(names: &[String]) -> String {
-    if names.is_empty() { String::new() } else { format!(": {}", list_names(names)) }
-}
-
 fn answers(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
     let line = |pair: &PairAnswer| under_wine(spec) + &pair.line(ranking.by, ranking.noisy);
     ranking.pairs.iter().map(line).collect()
@@ -192,7 +187,10 @@ fn alarms(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
         alarms.push(format!("Dropped by {how}; nothing proves that {whose} cold."));
     } else if !ranking.proved && ranking.state != State::AsIs {
         let (whose, state) = (spec.words().state_was, ranking.state.label());
-        let names = list_of(&ranking.unproved);
+        let names = match ranking.unproved.as_slice() {
+            [] => String::new(),
+            names => format!(": {}", list_names(names)),
+        };
         alarms.push(format!("Not every sample proved that {whose} {state}{names}."));
     }
     let below = ranking.rows.iter().filter(|row| row.below_the_floor);

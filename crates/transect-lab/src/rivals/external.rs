@@ -6,8 +6,6 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::spec::Cell;
-
 /// Words with a meaning in a shell; without one, they would be passed to the program.
 const OF_A_SHELL: &[&str] = &[">", ">>", "<", "|", "||", "&", "&&", ";", "2>"];
 
@@ -62,19 +60,6 @@ impl External {
         let program = Path::new(self.program()).file_name();
         program.unwrap_or_default().to_string_lossy().into_owned()
     }
-
-    /// Returns its cell. No floor binds it: it may share blocks, or let the kernel copy.
-    pub fn cell(&self) -> Cell {
-        Cell {
-            name: self.name.clone(),
-            method: self.name.clone(),
-            language: self.language(),
-            kind: "external".to_owned(),
-            floors: Some(Vec::new()),
-            command: Some(self.words.clone()),
-            ..Cell::default()
-        }
-    }
 }
 
 /// Replaces each `{name}` in a word by its path, which need not be UTF-8.
@@ -98,6 +83,7 @@ fn expand(word: &str, values: &[(&str, &Path)]) -> std::ffi::OsString {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiments::method::Method;
 
     const FILES: [&str; 2] = ["{in}", "{out}"];
 
@@ -127,7 +113,7 @@ mod tests {
         let dd = External::parse("dd=dd if={in} of={out} bs=1M", &FILES).unwrap();
         let made = External::command(&dd.words, &[("in", Path::new("i")), ("out", Path::new("o"))]);
         assert_eq!(made.get_args().collect::<Vec<_>>(), ["if=i", "of=o", "bs=1M"]);
-        let cell = dd.cell();
+        let cell = Method::<()>::of_command(dd.clone()).cell();
         assert_eq!((cell.kind.as_str(), cell.command), ("external", Some(dd.words)));
     }
 

@@ -58,25 +58,25 @@ pub fn tune(
 
     let alone: Vec<WalkSettings> = candidates.iter().map(|candidate| candidate.settings).collect();
     let session = TuneSession { request, sample_tree: &sample_tree, rounds };
-    let Some(rankings) = session.run(&request.files[0], &alone, cancel, progress)? else {
+    let Some(mut rankings) = session.run(&request.files[0], &alone, cancel, progress)? else {
         return Ok(None);
     };
     let (together, mut evidence) = pick_winners(&candidates, &rankings);
-    let mut noisy = rankings.iter().any(|ranking| ranking.noisy);
-    let mut busy = rankings.iter().any(|ranking| !ranking.has_wall_times());
     let mut settings = WalkSettings::default();
     if !together.is_default() {
         progress(TuneProgress::Confirming(&together));
-        let Some(rankings) = session.run(&request.files[1], &[together], cancel, progress)? else {
+        let Some(confirming) = session.run(&request.files[1], &[together], cancel, progress)?
+        else {
             return Ok(None);
         };
         let all =
             Candidate { setting: "all", value: settings::describe(&together), settings: together };
-        let (confirmed, further) = pick_winners(&[all], &rankings);
+        let (confirmed, further) = pick_winners(&[all], &confirming);
         settings = confirmed;
-        noisy |= rankings.iter().any(|ranking| ranking.noisy);
-        busy |= rankings.iter().any(|ranking| !ranking.has_wall_times());
         evidence.extend(further);
+        rankings.extend(confirming);
     }
+    let noisy = rankings.iter().any(|ranking| ranking.noisy);
+    let busy = rankings.iter().any(|ranking| !ranking.has_wall_times());
     Ok(Some(TuneResult { sample_tree, settings, evidence, noisy, busy }))
 }

@@ -9,10 +9,8 @@ use crate::experiments::method::{self, Origin};
 use crate::experiments::walk::floor::Floor;
 use crate::experiments::walk::keep::Keep;
 use crate::experiments::walk::variant::Variant;
-use crate::harness::launch::can_start;
 use crate::published::contract;
 use crate::rivals::contender::{Contender, Task};
-use crate::rivals::external::External;
 use crate::rivals::peer::PEERS;
 use crate::spec::{Cell, CheckedBy};
 
@@ -58,19 +56,6 @@ impl Method {
             new
         });
         (methods, wrong)
-    }
-
-    /// Returns a command as a method. It counts as parallel, since it may use several threads.
-    pub fn of_command(external: External) -> Self {
-        let program = external.program();
-        let reason = (!can_start(program)).then(|| format!("'{program}' cannot be started here"));
-        let (name, about) = (external.name.clone(), external.words.join(" "));
-        Self {
-            language: external.language(),
-            parallel: true,
-            unavailable_reason: reason,
-            ..Self::new(Origin::External(external), name, about, None)
-        }
     }
 
     pub fn variant(variant: &Variant) -> Self {

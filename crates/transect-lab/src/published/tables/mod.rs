@@ -19,7 +19,6 @@ const FILES: [(&str, &str); 5] = [
 ];
 
 /// Returns all published numbers, in the order of the articles and their tables.
-#[must_use]
 pub fn rows() -> &'static [ReferenceRow] {
     static ROWS: LazyLock<Vec<ReferenceRow>> = LazyLock::new(|| {
         let read = |(source, text)| read(source, text).expect("BUG: the tables are correct");
