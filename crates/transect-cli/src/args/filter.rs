@@ -11,24 +11,49 @@ use transect_text::size;
 
 use crate::output::owner;
 
-/// The file types with their letters, as in `find` and `fd`.
-const TYPES: [(FileType, &str); 7] = [
-    (FileType::File, "f"),
-    (FileType::Directory, "d"),
-    (FileType::Symlink, "l"),
-    (FileType::Block, "b"),
-    (FileType::Char, "c"),
-    (FileType::Fifo, "p"),
-    (FileType::Socket, "s"),
+/// A type that entries may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TypeFilter {
+    Type(FileType),
+    /// A file that a user may execute.
+    Executable,
+}
+
+impl TypeFilter {
+    pub(super) fn file_type(self) -> FileType {
+        match self {
+            Self::Type(file_type) => file_type,
+            Self::Executable => FileType::File,
+        }
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Type(file_type) => file_type.as_str(),
+            Self::Executable => "executable",
+        }
+    }
+}
+
+/// The types with their letters, as in `find` and `fd`.
+const TYPES: [(TypeFilter, &str); 8] = [
+    (TypeFilter::Type(FileType::File), "f"),
+    (TypeFilter::Type(FileType::Directory), "d"),
+    (TypeFilter::Type(FileType::Symlink), "l"),
+    (TypeFilter::Type(FileType::Block), "b"),
+    (TypeFilter::Type(FileType::Char), "c"),
+    (TypeFilter::Type(FileType::Fifo), "p"),
+    (TypeFilter::Type(FileType::Socket), "s"),
+    (TypeFilter::Executable, "x"),
 ];
 
-pub(super) fn file_type_parser() -> impl TypedValueParser<Value = FileType> {
-    let value = |(file_type, letter): (FileType, &'static str)| {
-        PossibleValue::new(letter).alias(file_type.as_str())
+pub(super) fn type_parser() -> impl TypedValueParser<Value = TypeFilter> {
+    let value = |(filter, letter): (TypeFilter, &'static str)| {
+        PossibleValue::new(letter).alias(filter.as_str())
     };
     PossibleValuesParser::new(TYPES.map(value)).map(|word| {
         let named =
-            |&(file_type, letter): &(FileType, &str)| word == letter || word == file_type.as_str();
+            |&(filter, letter): &(TypeFilter, &str)| word == letter || word == filter.as_str();
         TYPES.into_iter().find(named).expect("BUG: the parser accepts only these words").0
     })
 }

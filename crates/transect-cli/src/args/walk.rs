@@ -12,7 +12,7 @@ use transect_text::nearest::nearest;
 use transect_text::size;
 use transect_volumes::{MOUNTED, partitions_in, reader_of};
 
-use super::filter::{self, OwnerFilter, SizeFilter};
+use super::filter::{self, OwnerFilter, SizeFilter, TypeFilter};
 use super::{Cli, TUNING, one_of};
 use crate::output;
 use transect_program::exit::CliError;
@@ -151,12 +151,12 @@ pub(crate) struct FilterArgs {
 // The attributes that entries must have.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct AttributeArgs {
-    /// Include only these types: f, d, l, b, c, p, s
+    /// Include only these types: f, d, l, b, c, p, s, x
     ///
-    /// Or in full: file, directory, symlink, block, char, fifo, socket.
+    /// Or in full: file, directory, symlink, block, char, fifo, socket, executable (a file that a user may execute).
     #[arg(short = 't', long = "type", value_name = "TYPE", value_delimiter = ',',
-          hide_possible_values = true, value_parser = filter::file_type_parser())]
-    pub(crate) types: Vec<FileType>,
+          hide_possible_values = true, value_parser = filter::type_parser())]
+    pub(crate) types: Vec<TypeFilter>,
     /// Include only files of at least +N or at most -N bytes
     ///
     /// N without a sign is the exact size. Units: K, M, G, T.
@@ -195,12 +195,18 @@ impl AttributeArgs {
         (conditions.newer, conditions.older) = (self.newer, self.older);
         (conditions.uid, conditions.gid) = (owner.uid, owner.gid);
         conditions.mode = self.perm;
+        conditions.executable = self.types.contains(&TypeFilter::Executable);
         self.size.iter().for_each(|size| size.apply_to(&mut conditions));
         conditions
     }
 
     pub(crate) fn filter(&self) -> AttributeFilter {
-        AttributeFilter::new(&self.types, self.conditions())
+        let types: Vec<FileType> = self.file_types().collect();
+        AttributeFilter::new(&types, self.conditions())
+    }
+
+    fn file_types(&self) -> impl Iterator<Item = FileType> {
+        self.types.iter().map(|filter| filter.file_type())
     }
 }
 
@@ -279,7 +285,7 @@ impl FilterArgs {
             .ignore_case(self.ignore_case)
             .exclude_hidden(self.no_hidden)
             .gitignore(self.gitignore)
-            .types(self.attributes.types.iter().copied())
+            .types(self.attributes.file_types())
             .conditions(self.attributes.conditions())
             .empty(self.empty)
             .broken_links(self.broken_links);

@@ -108,6 +108,9 @@ fn list_filters_by_name_and_mode_match_find() {
         ("--perm -4000 tree", "find tree -perm -4000"),
         ("--perm /22 tree", "find tree -perm /22"),
         ("--perm -111 -t f tree", "find tree -perm -111 -type f"),
+        ("-t x tree", "find tree -type f -perm /111"),
+        ("-t d,executable tree", "find tree -type d -o -type f -perm /111"),
+        ("-t x --perm -4000 tree", "find tree -type f -perm /111 -perm -4000"),
         ("-e c tree/a.c tree/c", "find tree/a.c"),
     ] {
         let listed = env.sh(&format!(r#""$TRANSECT" list {arguments}"#)).exits(0).quiet();
@@ -470,7 +473,7 @@ fn list_invalid_filters_rejected() {
         (["--size", "much"], "a size is a whole number"),
         (["--newer", "nowhere"], "not a time"),
         (["--owner", "nobody has this name"], "no such user"),
-        (["--type", "x"], "invalid value"),
+        (["--type", "y"], "invalid value"),
         (["--columns", "colour"], "invalid value"),
         (["--limit", "0"], "must be at least 1"),
         (["--sort", "beauty"], "invalid value"),

@@ -24,6 +24,8 @@ options! {
         gid: Option<u32> = u32,
         /// Delivers only entries with these permission bits.
         mode: Option<ModeCondition> = ModeCondition,
+        /// Delivers, of files, only those that a user may execute.
+        executable: bool = bool,
         ;
     }
 }
@@ -88,7 +90,12 @@ impl Conditions {
             | if_set(self.newer.is_some() || self.older.is_some(), FieldMask::MTIME)
             | if_set(self.uid.is_some(), FieldMask::UID)
             | if_set(self.gid.is_some(), FieldMask::GID)
-            | if_set(self.mode.is_some(), FieldMask::MODE)
+            | if_set(self.mode.is_some() || self.executable, FieldMask::MODE)
+    }
+
+    fn of_executables(&self, attributes: &Attributes) -> Option<ModeCondition> {
+        let applies = self.executable && attributes.file_type().is_file();
+        applies.then_some(ModeCondition::Any(0o111))
     }
 
     /// Returns whether an entry meets all conditions.
@@ -100,6 +107,11 @@ impl Conditions {
             && satisfies(self.uid, attributes.uid(), |uid, owner| uid == owner)
             && satisfies(self.gid, attributes.gid(), |gid, group| gid == group)
             && satisfies(self.mode, attributes.mode(), ModeCondition::is_met_by)
+            && satisfies(
+                self.of_executables(attributes),
+                attributes.mode(),
+                ModeCondition::is_met_by,
+            )
     }
 }
 
@@ -158,6 +170,7 @@ mod tests {
             Conditions { uid: Some(0), ..Conditions::default() },
             Conditions { gid: Some(0), ..Conditions::default() },
             Conditions { mode: Some(ModeCondition::Any(0)), ..Conditions::default() },
+            Conditions { executable: true, ..Conditions::default() },
         ] {
             assert!(!conditions.matches(&unknown), "{conditions:?}");
             assert_eq!(conditions.fields().iter().count(), 1, "{conditions:?}");
