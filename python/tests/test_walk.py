@@ -7,6 +7,7 @@ import stat
 import threading
 import time
 import warnings
+from datetime import datetime, timedelta, timezone
 
 import pytest
 import transect
@@ -55,6 +56,8 @@ def test_entries_equal_os_walk(tree, threads):
         assert entry.is_symlink() == stat.S_ISLNK(status.st_mode)
         assert entry.size == status.st_size and entry.allocated == status.st_blocks * 512
         assert entry.mtime == status.st_mtime and entry.mtime_ns == status.st_mtime_ns
+        microseconds = (entry.modified - datetime.fromtimestamp(0, timezone.utc)) // timedelta(microseconds=1)
+        assert microseconds == status.st_mtime_ns // 1000
         assert entry.ctime_ns == status.st_ctime_ns
         assert (entry.mode, entry.uid, entry.gid) == (status.st_mode, status.st_uid, status.st_gid)
         assert (entry.nlink, entry.inode) == (status.st_nlink, status.st_ino)

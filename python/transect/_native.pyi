@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Any, AnyStr, Literal, TypeAlias, final
 
 import pandas
@@ -188,6 +189,8 @@ class Attributes:
     def allocated(self) -> int | None: ...
     @property
     def mtime(self) -> float | None: ...
+    @property
+    def modified(self) -> datetime | None: ...
     @property
     def mtime_ns(self) -> int | None: ...
     @property

@@ -65,6 +65,17 @@ impl Attributes {
         self.mtime_ns().map(|time| seconds(time) + 1e-9 * time.rem_euclid(BILLION) as f64)
     }
 
+    /// When the content last changed, as a datetime in UTC, to the microsecond. The filters `newer` and `older` accept it.
+    #[getter]
+    fn modified<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(time) = self.mtime_ns() else { return Ok(None) };
+        let module = py.import("datetime")?;
+        let utc = module.getattr("timezone")?.getattr("utc")?;
+        let epoch = module.getattr("datetime")?.call_method1("fromtimestamp", (0, utc))?;
+        let since = module.getattr("timedelta")?.call1((0, 0, time.div_euclid(1000)))?;
+        epoch.add(since).map(Some)
+    }
+
     /// When the content last changed, in nanoseconds since 1970 UTC.
     #[getter]
     fn mtime_ns(&self) -> Option<i64> {
