@@ -41,13 +41,21 @@ pub fn completion_script(shell: Shell, command: &mut Command, program: &str) -> 
         Shell::Bash => {
             // The generator takes a hyphen in the name of a program for the end of a command.
             let (wrong, right) = (program.replace('-', "__subcmd__"), program.replace('-', "__"));
-            complete_lists_in_bash(&script.replace(&wrong, &right))
+            let users = script.replace(&wrong, &right).replace(FILES_AS_OWNERS, OWNERS);
+            complete_lists_in_bash(&users)
         }
-        Shell::Zsh => complete_lists_in_zsh(&script),
+        // The generator does not escape a colon in the name of a value.
+        Shell::Zsh => complete_lists_in_zsh(&script.replace("[:GROUP]:", r"[\:GROUP]:")),
         Shell::Fish => complete_lists_in_fish(&script),
         _ => script,
     }
 }
+
+/// The generator completes users by files in bash.
+const FILES_AS_OWNERS: &str = "--owner)
+                    COMPREPLY=($(compgen -f ";
+const OWNERS: &str = "--owner)
+                    COMPREPLY=($(compgen -u ";
 
 /// Makes a script for bash complete the last word of a list with commas: `--columns path,si`.
 fn complete_lists_in_bash(script: &str) -> String {

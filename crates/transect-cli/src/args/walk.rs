@@ -177,7 +177,8 @@ pub(crate) struct AttributeArgs {
     /// Include only what belongs to USER, USER:GROUP or :GROUP
     ///
     /// Names or numbers; USER:GROUP requires both.
-    #[arg(long, value_name = "USER[:GROUP]", value_parser = OwnerFilter::parse)]
+    #[arg(long, value_name = "USER[:GROUP]", value_parser = OwnerFilter::parse,
+          value_hint = clap::ValueHint::Username)]
     pub(crate) owner: Option<OwnerFilter>,
     /// Include only what has exactly these permissions, all of them (-MODE), or any (/MODE)
     ///
