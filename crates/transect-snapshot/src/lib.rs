@@ -32,7 +32,8 @@ mod workers;
 mod write;
 
 pub use diff::{
-    Change, ChangeKind, Diff, DiffOptions, DiffSummary, Facts, Growth, changed_fields, diff,
+    Change, ChangeKind, Diff, DiffOptions, DiffSummary, EntryPair, Facts, Growth, changed_fields,
+    diff, entry_pairs,
 };
 pub use digest::{COMPARED, Digest};
 pub use find::{Hit, NamePattern, Search};

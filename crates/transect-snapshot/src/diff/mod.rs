@@ -13,6 +13,7 @@
 
 mod change;
 mod compare;
+mod entry_pairs;
 mod merge;
 mod moves;
 
@@ -21,6 +22,7 @@ use crate::tree::{Tree, device_map};
 
 pub use change::{Change, ChangeKind, Diff, DiffOptions, DiffSummary, Facts, Growth};
 pub use compare::changed_fields;
+pub use entry_pairs::{EntryPair, entry_pairs};
 
 use merge::{Merger, Pair};
 use moves::MoveFinder;

@@ -5,9 +5,9 @@ use std::path::MAIN_SEPARATOR_STR;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use transect::{Cancel, FieldMask, FileType};
+use transect::{Attributes, Cancel, FieldMask, FileType};
 use transect_snapshot::{
-    ChangeKind, Diff, DiffOptions, LiveTree, Metadata, Snapshot, Tree, diff, write,
+    ChangeKind, Diff, DiffOptions, LiveTree, Metadata, Snapshot, Tree, diff, entry_pairs, write,
 };
 
 use crate::model::{self, Node, Own};
@@ -394,4 +394,45 @@ fn diff_grown_directories_named_at_the_level_that_explains_it() {
     let grown: Vec<_> = found.growth.iter().map(|it| text(&it.path)).collect();
     assert_eq!(grown, ["/r/middle/leaf"]);
     assert!(found.summary.allocated_after > found.summary.allocated_before + 40_000_000);
+}
+
+/// Returns the entries of one root, by their paths below it.
+fn below_root(tree: &[Node], of: Entries) -> BTreeMap<Vec<u8>, (FileType, u64)> {
+    let relative = |path: Vec<u8>| {
+        let below = path[tree[0].name.len()..].strip_prefix(SEPARATOR).unwrap_or_default();
+        below
+            .iter()
+            .map(|byte| if SEPARATOR == [*byte] { b'/' } else { *byte })
+            .collect::<Vec<u8>>()
+    };
+    of.into_iter().map(|(path, own)| (relative(path), (own.file_type(), own.inode))).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Every entry of both trees, each path once, also with other entries below the same names.
+    #[test]
+    fn entry_pairs_have_every_entry_of_both_trees(
+        mut a in model::tree(),
+        mutations in prop::collection::vec(mutation(), 0..12),
+    ) {
+        let mut next = 1;
+        number(&mut a, &mut next);
+        let mut b = a.clone();
+        mutations.iter().for_each(|mutation| mutate(&mut b[0], mutation, &mut next));
+        let (mut before, mut after) = (BTreeMap::new(), BTreeMap::new());
+        let mut paths = 0;
+        entry_pairs(&stored(&a, COLUMNS), &live(&b, COLUMNS), |pair| {
+            paths += 1;
+            let facts = |of: &Attributes| (of.file_type(), of.inode().expect("it is stored"));
+            before.extend(pair.before.as_ref().map(|of| (pair.path.to_vec(), facts(of))));
+            after.extend(pair.after.as_ref().map(|of| (pair.path.to_vec(), facts(of))));
+        })
+        .expect("two trees of one root");
+        let all: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).collect();
+        prop_assert_eq!(paths, all.len());
+        prop_assert_eq!(before, below_root(&a, entries(&a)));
+        prop_assert_eq!(after, below_root(&b, entries(&b)));
+    }
 }
