@@ -100,6 +100,14 @@ pub(crate) const CHANGES_NOTES: &str = "\
 Compares PATH with a snapshot that `transect keep` stored on this machine. Lines, numbers and options are those of \
 `transect diff`, with the snapshot as A and PATH as B. If the snapshot was kept with -x, PATH is read with -x, too.
 
+--for writes paths relative to PATH. The list brings a copy up to date that was made after the snapshot:
+  rsync -aI0 --files-from=LIST --delete-missing-args --force PATH/ COPY/
+  rclone sync -I --files-from-raw LIST PATH COPY
+  cd PATH && restic backup --force --files-from-raw LIST
+Without -I or --force, these programs skip files of the same size and time. The lists of rsync and restic have a NUL after each path. \
+restic gets a partial backup: only what is new or changed, and for a directory that changed one entry in it; what is gone is missing. \
+rclone gets files and links, one a line; a path with control characters is an error.
+
 Examples:
   Keep a snapshot, and show what changed since:
     transect keep src && transect changes src
@@ -113,6 +121,8 @@ Examples:
     transect changes --since 2026-01-31 --top 5 src
   Fail in a script if anything changed:
     transect keep src && transect changes --exit-code src
+  Write a list of what changed, for rsync:
+    transect keep src && transect changes --for rsync src >list
   Show the changes that Windows recorded on a volume:
     transect changes --journal disk.img
 
@@ -137,10 +147,29 @@ pub(crate) struct ChangesArgs {
     #[arg(long, conflicts_with_all = ["since", "rescan", "summary", "top", "all", "ignore", "verify",
           "one_file_system", "exit_code"])]
     pub(crate) journal: bool,
+    /// Print what is new, changed or gone as a list of files for a program: rsync, restic or rclone
+    ///
+    /// See below for the list of each program. A message says whether the list is exact.
+    #[arg(long = "for", value_name = "PROGRAM", conflicts_with_all = ["journal", "json", "summary", "top", "all", "ignore",
+          "verify", "exit_code"], hide_possible_values = true, value_parser = one_of(ListFor::ALL, ListFor::as_str))]
+    pub(crate) list_for: Option<ListFor>,
+    /// Fail if the list could lack a change: only a subvolume of Btrfs, kept and read by root, reports all of them
+    #[arg(long, requires = "list_for")]
+    pub(crate) exact: bool,
     #[command(flatten)]
     pub(crate) rescan: RescanArgs,
     #[command(flatten)]
     pub(crate) comparison: ComparisonArgs,
+}
+
+transect_sys::words! {
+    /// A program that reads a list of what it copies.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum ListFor {
+        Rsync = "rsync",
+        Restic = "restic",
+        Rclone = "rclone",
+    }
 }
 
 pub(crate) const HISTORY_NOTES: &str = "\

@@ -85,7 +85,7 @@ const CASES: &[(&str, &str)] = &[
         "changes",
         r#"$T changes "$N"; $T keep "$N"; $T changes --since "$U" "$N"; rm "$N/$N"; $T changes "$N"
         for folder in "$XDG_DATA_HOME"/transect/series/*/*; do echo >"$folder/2026-01-01T00-00-00.000Z.parquet"; done
-        $T changes --json "$N"; $T changes --since 2026-01-02 "$N"; $T changes "missing$N"
+        $T changes --json "$N"; $T changes --for rsync "$N"; $T changes --for rclone "$N"; $T changes --since 2026-01-02 "$N"; $T changes "missing$N"
         $T changes --journal "$N"; $T changes --journal "$N/$N"; $T changes --journal "missing$N""#,
     ),
     (

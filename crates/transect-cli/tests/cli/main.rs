@@ -10,6 +10,7 @@ mod attributes;
 mod bounded;
 mod btrfs_since;
 mod cache;
+mod changes_for;
 mod chroot;
 mod diff;
 mod distributed;

@@ -1,6 +1,7 @@
 //! `transect changes`: what changed since a kept snapshot.
 
 mod journal;
+mod list;
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,10 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
     }
     let cancel = cancel_on_signal()?;
     let path = args.path.as_deref().unwrap_or(Path::new("."));
-    let reading = diff::reading_options(&args.comparison);
+    let mut reading = diff::reading_options(&args.comparison);
+    if args.list_for.is_some() {
+        reading.fields |= FieldMask::CTIME;
+    }
     let kept = match kept_before(path, args.since)?.read(reading, args.rescan.rescan, &cancel)? {
         Ok(kept) => kept,
         Err(end) => return Ok(end),
@@ -32,7 +36,10 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
         let file = quote::for_terminal(kept.file.as_os_str());
         output::note(&format!("compared with the snapshot of {time}: '{file}'"));
     }
-    let end = diff::show(&args.comparison, &kept.sides)?;
+    let end = match args.list_for {
+        Some(tool) => list::run(&args.comparison, tool, args.exact, &kept.root, &kept.sides)?,
+        None => diff::show(&args.comparison, &kept.sides)?,
+    };
     Ok(end.max(kept.end))
 }
 
@@ -45,6 +52,7 @@ pub(crate) struct KeptBefore {
 
 /// A kept snapshot and the directory now.
 pub(crate) struct KeptSides {
+    pub(crate) root: PathBuf,
     pub(crate) file: PathBuf,
     pub(crate) taken: i64,
     pub(crate) sides: Sides,
@@ -93,7 +101,8 @@ impl KeptBefore {
         }
         let before = Side::Stored(Box::new(snapshot));
         let sides = Sides::new([&file, series.root()], before, after);
-        Ok(Ok(KeptSides { file, taken, sides, end }))
+        let root = series.root().to_owned();
+        Ok(Ok(KeptSides { root, file, taken, sides, end }))
     }
 }
 

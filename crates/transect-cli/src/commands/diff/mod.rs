@@ -34,6 +34,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<ExitStatus, CliError> {
 
 pub(crate) fn reading_options(args: &ComparisonArgs) -> ReadingOptions {
     ReadingOptions {
+        fields: FieldMask::empty(),
         one_file_system: args.one_file_system,
         errors: args.errors,
         progress: args.progress,
@@ -81,7 +82,7 @@ fn note_kept_snapshots(found: &Diff) {
 }
 
 /// Reports that changes of files may be missing, because a tree was not queried completely.
-fn note_inherited(name: &str, metadata: &Metadata) {
+pub(crate) fn note_inherited(name: &str, metadata: &Metadata) {
     let inherited = metadata.inherited.as_ref().filter(|it| it.older_entries() > 0);
     let Some(inherited) = inherited else { return };
     let oldest = TimeFormatter::for_fields(FieldMask::MTIME).text(inherited.oldest);

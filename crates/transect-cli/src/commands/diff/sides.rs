@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use transect::{Cancel, FieldMask, Progress, ScanOptions};
-use transect_snapshot::{Diff, DiffOptions, LiveTree, Metadata, ReadError, Snapshot, Tree, diff};
+use transect_snapshot::{
+    Diff, DiffOptions, EntryPair, LiveTree, Metadata, ReadError, Snapshot, Tree, diff, entry_pairs,
+};
 
 use crate::args::{ProgressArgs, image_reader};
 use crate::commands::snapshot::{self, Since};
@@ -33,7 +35,7 @@ impl Side {
         let mut walk = ScanOptions::new([root]).same_file_system(options.one_file_system);
         walk.settings.reader = reader;
         // Times of creation prove moves.
-        let fields = snapshot::FIELDS | FieldMask::BTIME;
+        let fields = snapshot::FIELDS | FieldMask::BTIME | options.fields;
         let (table, outcome) =
             snapshot::walk(walk, fields, options.errors, since, cancel, &progress)?;
         drop(line);
@@ -69,6 +71,8 @@ impl Side {
 }
 
 pub(crate) struct ReadingOptions {
+    /// Attributes that are read besides those that a diff compares.
+    pub(crate) fields: FieldMask,
     pub(crate) one_file_system: bool,
     pub(crate) errors: bool,
     pub(crate) progress: ProgressArgs,
@@ -120,6 +124,12 @@ impl Sides {
     pub(crate) fn compare(&self, options: &DiffOptions) -> Result<Diff, CliError> {
         let found = diff(self.before.tree(), self.after.tree(), options);
         found.map_err(|error| self.cannot_compare(&error))
+    }
+
+    /// Calls `each` for every entry of both trees.
+    pub(crate) fn for_each_pair(&self, each: impl FnMut(&EntryPair<'_>)) -> Result<(), CliError> {
+        let done = entry_pairs(self.before.tree(), self.after.tree(), each);
+        done.map_err(|error| self.cannot_compare(&error))
     }
 
     pub(crate) fn cannot_compare(&self, error: &ReadError) -> CliError {

@@ -39,6 +39,7 @@ pub(super) fn run(args: &MapArgs, cancel: &Cancel) -> Result<ExitStatus, CliErro
         page::check_openable(args, file)?;
     }
     let reading = ReadingOptions {
+        fields: FieldMask::empty(),
         one_file_system: args.walk.filter.one_file_system,
         errors: args.errors,
         progress: args.progress,

@@ -26,7 +26,7 @@ use transect_program::interrupt::cancel_on_signal;
 pub(crate) use input::{
     StoredEntries, StoredTree, cannot_read, check_fields, open, stored_tree, whole_snapshot,
 };
-pub(crate) use since::Since;
+pub(crate) use since::{Since, reported_changes};
 /// The attributes that every snapshot has.
 pub(crate) use transect_snapshot::tasks::DEFAULT_FIELDS as FIELDS;
 

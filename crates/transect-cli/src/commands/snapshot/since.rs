@@ -144,6 +144,12 @@ impl Since {
     }
 }
 
+/// Returns what changed since a snapshot of a root until now, if the file system reports it.
+pub(crate) fn reported_changes(root: &Path, metadata: &Metadata) -> Option<VolumeChanges> {
+    let root = stored_root(root.to_owned(), metadata).ok()?;
+    changes(&[root], metadata)
+}
+
 /// Returns what changed since a snapshot, if the file system of the only root reports it.
 fn changes(roots: &[BaselineRoot], metadata: &Metadata) -> Option<VolumeChanges> {
     let [root] = roots else { return None };
