@@ -117,31 +117,26 @@ impl ChainedStep {
         self.step.shape() == Shape::Resizing
     }
 
-    /// Feeds a block to a step that produces no result.
-    fn inspect(&mut self, block: &[u8]) -> Result<(), StepError> {
-        let outcome = with_no_result(|out| self.step.feed(block, out));
-        self.with_name(outcome)
+    /// Calls a step that produces no result.
+    fn inspect(
+        &mut self,
+        call: impl FnOnce(&mut dyn Step, &mut OutputBuffer<'_>) -> Result<(), StepError>,
+    ) -> Result<(), StepError> {
+        let mut nothing = Vec::new();
+        let mut next = |_: &[u8]| unreachable!("BUG: a step that only looks made something");
+        let outcome = call(self.step.as_mut(), &mut OutputBuffer::new(&mut nothing, &mut next));
+        debug_assert!(nothing.is_empty(), "a step that only looks made something");
+        outcome.map_err(|error| with_step_name(&self.word, error))
     }
 
-    /// Feeds a block as [`ChainedStep::inspect`] does, where only the step itself can fail.
+    /// Feeds a block to a step that produces no result, where only the step itself can fail.
     fn inspect_or_refuse(&mut self, block: &[u8]) -> Result<(), InvalidData> {
-        self.inspect(block).map_err(|error| match error {
+        self.inspect(|step, out| step.feed(block, out)).map_err(|error| match error {
             StepError::Invalid(error) => error,
             StepError::Closed => {
                 unreachable!("BUG: a step without output reported that its output was closed")
             }
         })
-    }
-
-    /// Ends a step that produces no result.
-    fn finish_inspection(&mut self) -> Result<(), StepError> {
-        let outcome = with_no_result(|out| self.step.finish(out));
-        self.with_name(outcome)
-    }
-
-    /// Adds the name of this step to an error of its own.
-    fn with_name(&self, outcome: Result<(), StepError>) -> Result<(), StepError> {
-        outcome.map_err(|error| with_step_name(&self.word, error))
     }
 }
 
@@ -155,17 +150,6 @@ fn with_step_name(word: &str, mut error: StepError) -> StepError {
     error
 }
 
-/// Calls a step that produces no result.
-fn with_no_result(
-    call: impl FnOnce(&mut OutputBuffer<'_>) -> Result<(), StepError>,
-) -> Result<(), StepError> {
-    let mut nothing = Vec::new();
-    let mut next = |_: &[u8]| unreachable!("BUG: a step that only looks made something");
-    let outcome = call(&mut OutputBuffer::new(&mut nothing, &mut next));
-    debug_assert!(nothing.is_empty(), "a step that only looks made something");
-    outcome
-}
-
 /// Feeds bytes through all steps, and the result into `out`.
 fn feed(
     steps: &mut [ChainedStep],
@@ -174,7 +158,7 @@ fn feed(
 ) -> Result<(), StepError> {
     let Some((first, rest)) = steps.split_first_mut() else { return out.put(input) };
     if first.is_reduce() {
-        first.inspect(input)?;
+        first.inspect(|step, out| step.feed(input, out))?;
         return feed(rest, input, out);
     }
     feed_rest(first, rest, out, |step, out| step.feed(input, out))
@@ -184,7 +168,7 @@ fn feed(
 fn finish(steps: &mut [ChainedStep], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
     let Some((first, rest)) = steps.split_first_mut() else { return Ok(()) };
     if first.is_reduce() {
-        first.finish_inspection()?;
+        first.inspect(|step, out| step.finish(out))?;
     } else {
         feed_rest(first, rest, out, |step, out| step.finish(out))?;
     }
@@ -226,7 +210,7 @@ impl Step for Chain {
     fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         match self.shape {
             // Nothing is changed, so the caller already has the bytes.
-            Shape::Reduce => self.steps.iter_mut().try_for_each(|entry| entry.inspect(input)),
+            Shape::Reduce => Ok(self.accept_unchanged(input)?),
             _ => feed(&mut self.steps, input, out),
         }
     }
