@@ -93,8 +93,10 @@ impl Finding {
 /// bytes of the result. Neither the result, nor the findings, nor the position of an error depend
 /// on how the input is split into blocks.
 pub trait Step: Send {
-    /// Returns how the step affects the length.
-    fn shape(&self) -> Shape;
+    /// Returns how the step affects the length. Most steps may change it.
+    fn shape(&self) -> Shape {
+        Shape::Resizing
+    }
 
     /// Returns the cost, as measured by `examples/costs.rs` on typical input.
     fn cost(&self) -> Cost {
@@ -109,11 +111,14 @@ pub trait Step: Send {
     /// file may be fed, after [`Step::reset`].
     fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError>;
 
-    /// Ends the file: writes the rest of the result.
+    /// Ends the file: writes the rest of the result, if the step keeps any.
     ///
     /// # Errors
     /// The input ended too early, or `out` accepts no more.
-    fn finish(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError>;
+    fn finish(&mut self, out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
+        let _ = out;
+        Ok(())
+    }
 
     /// Changes a block in place. Called only for [`Shape::SameSize`].
     ///

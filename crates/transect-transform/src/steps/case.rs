@@ -28,10 +28,6 @@ impl Step for Case {
         out.put_changed(input, self.change)
     }
 
-    fn finish(&mut self, _out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
-        Ok(())
-    }
-
     fn change(&mut self, block: &mut [u8]) -> Result<(), InvalidData> {
         (self.change)(block);
         Ok(())

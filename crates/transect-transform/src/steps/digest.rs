@@ -1,170 +1,95 @@
 //! Digests and checksums.
 
 use sha2::Digest as _;
+use xxhash_rust::xxh3::Xxh3;
 
+use crate::manifest::Algorithm;
 use crate::output::OutputBuffer;
 use crate::step::{Cost, Finding, Shape, Step, StepError};
 use crate::system;
 
-/// A digest algorithm.
-trait Hash: Send {
-    /// The name of the step.
-    const NAME: &'static str;
+/// Computes the digest of its input.
+struct Digest {
+    algorithm: Algorithm,
+    state: State,
+}
 
-    /// Returns its cost.
-    fn cost() -> Cost {
-        Cost::Light
+/// What was computed of the bytes so far.
+#[expect(clippy::large_enum_variant, reason = "each step is in a box of its own")]
+enum State {
+    /// Also the digest of a whole file that other threads have read.
+    Blake3(blake3::Hasher, Option<[u8; blake3::OUT_LEN]>),
+    Sha256(sha2::Sha256),
+    Xxh3(Xxh3),
+    Crc32c(u32),
+}
+
+/// Returns the step that computes a digest.
+pub(super) fn digest(algorithm: Algorithm) -> impl Step {
+    Digest { algorithm, state: State::begin(algorithm) }
+}
+
+impl State {
+    fn begin(algorithm: Algorithm) -> Self {
+        match algorithm {
+            Algorithm::Blake3 => Self::Blake3(blake3::Hasher::new(), None),
+            Algorithm::Sha256 => Self::Sha256(sha2::Sha256::new()),
+            Algorithm::Xxh3 => Self::Xxh3(Xxh3::new()),
+            Algorithm::Crc32c => Self::Crc32c(0),
+        }
     }
 
-    /// Returns the initial state.
-    fn begin() -> Self;
-
-    /// Adds bytes.
-    fn take(&mut self, input: &[u8]);
-
-    /// Returns the digest of all bytes so far, in lower-case hexadecimal, most significant first.
-    fn hex(&self) -> String;
-
-    /// The same as [`Step::blake3_slot`].
-    fn blake3_slot(&mut self) -> Option<&mut Option<[u8; 32]>> {
-        None
+    /// Returns the digest in lower-case hexadecimal, most significant digit first.
+    fn hex(&self) -> String {
+        match self {
+            Self::Blake3(hasher, whole) => {
+                let digest = whole.map_or_else(|| hasher.finalize(), blake3::Hash::from_bytes);
+                digest.to_hex().to_string()
+            }
+            Self::Sha256(hasher) => format!("{:x}", hasher.clone().finalize()),
+            Self::Xxh3(hasher) => format!("{:032x}", hasher.digest128()),
+            Self::Crc32c(crc) => format!("{crc:08x}"),
+        }
     }
 }
 
-/// Computes the digest of its input.
-struct Digest<H>(H);
-
-impl<H: Hash> Step for Digest<H> {
+impl Step for Digest {
     fn shape(&self) -> Shape {
         Shape::Reduce
     }
 
     fn cost(&self) -> Cost {
-        H::cost()
+        match self.algorithm {
+            Algorithm::Sha256 if !system::has_sha256() => Cost::Heavy,
+            _ => Cost::Light,
+        }
     }
 
     fn feed(&mut self, input: &[u8], _out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
-        self.0.take(input);
-        Ok(())
-    }
-
-    fn finish(&mut self, _out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
+        match &mut self.state {
+            State::Blake3(hasher, _) => {
+                hasher.update(input);
+            }
+            State::Sha256(hasher) => hasher.update(input),
+            State::Xxh3(hasher) => hasher.update(input),
+            State::Crc32c(crc) => *crc = crc32c::crc32c_append(*crc, input),
+        }
         Ok(())
     }
 
     fn blake3_slot(&mut self) -> Option<&mut Option<[u8; 32]>> {
-        self.0.blake3_slot()
+        match &mut self.state {
+            State::Blake3(_, whole) => Some(whole),
+            _ => None,
+        }
     }
 
     fn findings(&self) -> Vec<Finding> {
-        vec![Finding::new(H::NAME, self.0.hex())]
+        vec![Finding::new(self.algorithm.as_str(), self.state.hex())]
     }
 
     fn reset(&mut self) {
-        self.0 = H::begin();
-    }
-}
-
-/// Returns the step that computes the BLAKE3 digest.
-pub(super) fn blake3() -> impl Step {
-    Digest(Blake3::begin())
-}
-
-/// Returns the step that computes the SHA-256 digest.
-pub(super) fn sha256() -> impl Step {
-    Digest(sha2::Sha256::begin())
-}
-
-/// Returns the step that computes the 128-bit XXH3 checksum.
-pub(super) fn xxh3() -> impl Step {
-    Digest(xxhash_rust::xxh3::Xxh3::begin())
-}
-
-/// Returns the step that computes the CRC-32C checksum.
-pub(super) fn crc32c() -> impl Step {
-    Digest(Crc32c::begin())
-}
-
-/// The BLAKE3 digest of the bytes so far, or of a whole file that other threads have read.
-#[derive(Default)]
-struct Blake3 {
-    hasher: blake3::Hasher,
-    whole: Option<[u8; blake3::OUT_LEN]>,
-}
-
-impl Hash for Blake3 {
-    const NAME: &'static str = "blake3";
-
-    fn begin() -> Self {
-        Self::default()
-    }
-
-    fn take(&mut self, input: &[u8]) {
-        self.hasher.update(input);
-    }
-
-    fn hex(&self) -> String {
-        let whole = self.whole.map_or_else(|| self.hasher.finalize(), blake3::Hash::from_bytes);
-        whole.to_hex().to_string()
-    }
-
-    fn blake3_slot(&mut self) -> Option<&mut Option<[u8; 32]>> {
-        Some(&mut self.whole)
-    }
-}
-
-impl Hash for sha2::Sha256 {
-    const NAME: &'static str = "sha256";
-
-    fn cost() -> Cost {
-        if system::has_sha256() { Cost::Light } else { Cost::Heavy }
-    }
-
-    fn begin() -> Self {
-        Self::new()
-    }
-
-    fn take(&mut self, input: &[u8]) {
-        self.update(input);
-    }
-
-    fn hex(&self) -> String {
-        format!("{:x}", self.clone().finalize())
-    }
-}
-
-impl Hash for xxhash_rust::xxh3::Xxh3 {
-    const NAME: &'static str = "xxh3";
-
-    fn begin() -> Self {
-        Self::new()
-    }
-
-    fn take(&mut self, input: &[u8]) {
-        self.update(input);
-    }
-
-    fn hex(&self) -> String {
-        format!("{:032x}", self.digest128())
-    }
-}
-
-/// The CRC-32C of the bytes so far.
-struct Crc32c(u32);
-
-impl Hash for Crc32c {
-    const NAME: &'static str = "crc32c";
-
-    fn begin() -> Self {
-        Self(0)
-    }
-
-    fn take(&mut self, input: &[u8]) {
-        self.0 = crc32c::crc32c_append(self.0, input);
-    }
-
-    fn hex(&self) -> String {
-        format!("{:08x}", self.0)
+        self.state = State::begin(self.algorithm);
     }
 }
 

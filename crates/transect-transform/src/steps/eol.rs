@@ -7,7 +7,7 @@
 use memchr::{memchr, memchr2};
 
 use crate::output::OutputBuffer;
-use crate::step::{Finding, InvalidData, Shape, Step, StepError};
+use crate::step::{Finding, InvalidData, Step, StepError};
 use crate::steps::clean::{SPAN, clean_prefix};
 use crate::steps::eol_report::LineEndReport;
 use crate::steps::info::StepResult;
@@ -103,10 +103,6 @@ impl Eol {
 }
 
 impl Step for Eol {
-    fn shape(&self) -> Shape {
-        Shape::Resizing
-    }
-
     fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let mut rest = input;
         while !rest.is_empty() {

@@ -3,7 +3,7 @@
 use memchr::memrchr;
 
 use crate::output::OutputBuffer;
-use crate::step::{Finding, Shape, Step, StepError};
+use crate::step::{Finding, Step, StepError};
 use crate::steps::line_ends::{CR, LF};
 
 /// Ends the last line if it has no line ending: with that of the line before, or LF. An empty file
@@ -18,10 +18,6 @@ pub(super) struct FinalNewline {
 }
 
 impl Step for FinalNewline {
-    fn shape(&self) -> Shape {
-        Shape::Resizing
-    }
-
     fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         if let Some(end) = memrchr(LF, input) {
             let before = if end > 0 { Some(input[end - 1]) } else { self.last };

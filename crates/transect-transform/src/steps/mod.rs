@@ -16,8 +16,9 @@ mod replace;
 mod trim;
 
 pub use info::StepInfo;
-use info::without_parameter;
+use info::{StepResult, without_parameter};
 
+use crate::manifest::Algorithm;
 use crate::step::Shape;
 
 /// All steps, in the order of lists.
@@ -28,7 +29,7 @@ pub const STEPS: &[StepInfo] = &[
         about: "the BLAKE3 digest",
         shape: Shape::Reduce,
         text: false,
-        make: |parameter| without_parameter(parameter, digest::blake3),
+        make: |parameter| digest(parameter, Algorithm::Blake3),
     },
     StepInfo {
         name: "sha256",
@@ -36,7 +37,7 @@ pub const STEPS: &[StepInfo] = &[
         about: "the SHA-256 digest",
         shape: Shape::Reduce,
         text: false,
-        make: |parameter| without_parameter(parameter, digest::sha256),
+        make: |parameter| digest(parameter, Algorithm::Sha256),
     },
     StepInfo {
         name: "xxh3",
@@ -44,7 +45,7 @@ pub const STEPS: &[StepInfo] = &[
         about: "the XXH3 checksum of 128 bits: fast, but not safe against deliberate changes",
         shape: Shape::Reduce,
         text: false,
-        make: |parameter| without_parameter(parameter, digest::xxh3),
+        make: |parameter| digest(parameter, Algorithm::Xxh3),
     },
     StepInfo {
         name: "crc32c",
@@ -52,7 +53,7 @@ pub const STEPS: &[StepInfo] = &[
         about: "the CRC-32C checksum: fast, but not safe against deliberate changes",
         shape: Shape::Reduce,
         text: false,
-        make: |parameter| without_parameter(parameter, digest::crc32c),
+        make: |parameter| digest(parameter, Algorithm::Crc32c),
     },
     StepInfo {
         name: "case",
@@ -148,9 +149,14 @@ pub const STEPS: &[StepInfo] = &[
         about: "decompress what gzip has made",
         shape: Shape::Resizing,
         text: false,
-        make: compression::gunzip::gunzip,
+        make: |parameter| without_parameter(parameter, compression::gunzip::gunzip),
     },
 ];
+
+/// Returns the step that computes a digest.
+fn digest(parameter: Option<&str>, algorithm: Algorithm) -> StepResult {
+    without_parameter(parameter, || digest::digest(algorithm))
+}
 
 /// Returns the names of all steps, for a message.
 pub(crate) fn names() -> String {

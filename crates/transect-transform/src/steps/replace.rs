@@ -3,7 +3,7 @@
 use memchr::memmem::Finder;
 
 use crate::output::OutputBuffer;
-use crate::step::{Finding, Shape, Step, StepError};
+use crate::step::{Finding, Step, StepError};
 use crate::steps::escape;
 use crate::steps::info::StepResult;
 
@@ -92,10 +92,6 @@ impl Replace {
 }
 
 impl Step for Replace {
-    fn shape(&self) -> Shape {
-        Shape::Resizing
-    }
-
     fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let mut rest = input;
         if !self.open.is_empty() {

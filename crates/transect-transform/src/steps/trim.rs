@@ -3,7 +3,7 @@
 use memchr::memchr;
 
 use crate::output::OutputBuffer;
-use crate::step::{Finding, InvalidData, Shape, Step, StepError};
+use crate::step::{Finding, InvalidData, Step, StepError};
 use crate::steps::clean::{SPAN, any_of_three, clean_prefix};
 use crate::steps::line_ends::{CR, LF};
 
@@ -124,10 +124,6 @@ impl Trim {
 }
 
 impl Step for Trim {
-    fn shape(&self) -> Shape {
-        Shape::Resizing
-    }
-
     fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let mut rest = input;
         while let [first, ..] = rest {

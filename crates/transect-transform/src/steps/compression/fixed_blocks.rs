@@ -1,6 +1,7 @@
 //! Divides the input into pieces of fixed length.
 
 use crate::step::StepError;
+use crate::steps::pending::carry_over;
 
 /// Collects the input into pieces of `PIECE` bytes: by default, the block size of zstd. The output of
 /// compressors may depend on how much input they get at once, and so may the errors of
@@ -20,9 +21,7 @@ impl<const PIECE: usize> FixedBlocks<PIECE> {
     ) -> Result<(), StepError> {
         let mut rest = input;
         if !self.kept.is_empty() {
-            let (first, after) = rest.split_at(rest.len().min(PIECE - self.kept.len()));
-            self.kept.extend_from_slice(first);
-            rest = after;
+            rest = carry_over(&mut self.kept, PIECE, rest);
             if self.kept.len() < PIECE {
                 return Ok(());
             }

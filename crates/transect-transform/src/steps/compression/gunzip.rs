@@ -6,8 +6,7 @@ use flate2::write::MultiGzDecoder;
 
 use super::fixed_blocks::FixedBlocks;
 use crate::output::OutputBuffer;
-use crate::step::{Cost, InvalidData, Shape, Step, StepError};
-use crate::steps::info::StepResult;
+use crate::step::{Cost, InvalidData, Step, StepError};
 
 /// Bytes given to the library at once. Deflate makes at most 1032 bytes of one, so that the library
 /// holds at most a megabyte of output.
@@ -22,15 +21,9 @@ struct Gunzip {
 }
 
 /// Returns the step that decompresses gzip files.
-pub(in crate::steps) fn gunzip(parameter: Option<&str>) -> StepResult {
-    if parameter.is_some() {
-        return Err("it has no parameter".to_owned());
-    }
-    Ok(Box::new(Gunzip {
-        decoder: MultiGzDecoder::new(Vec::new()),
-        pieces: FixedBlocks::default(),
-        is_empty: true,
-    }))
+pub(in crate::steps) fn gunzip() -> impl Step {
+    let decoder = MultiGzDecoder::new(Vec::new());
+    Gunzip { decoder, pieces: FixedBlocks::default(), is_empty: true }
 }
 
 fn invalid(error: std::io::Error) -> InvalidData {
@@ -50,10 +43,6 @@ fn decompress(
 }
 
 impl Step for Gunzip {
-    fn shape(&self) -> Shape {
-        Shape::Resizing
-    }
-
     fn cost(&self) -> Cost {
         Cost::Heavy
     }
@@ -146,7 +135,7 @@ mod tests {
             Ok(())
         };
         let mut out = OutputBuffer::new(&mut gathered, &mut next);
-        let mut step = gunzip(None).unwrap();
+        let mut step = gunzip();
         step.feed(&input, &mut out).unwrap();
         step.finish(&mut out).unwrap();
         out.flush().unwrap();

@@ -5,7 +5,7 @@ use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use super::fixed_blocks::FixedBlocks;
 use super::level;
 use crate::output::OutputBuffer;
-use crate::step::{Cost, InvalidData, Shape, Step, StepError};
+use crate::step::{Cost, InvalidData, Step, StepError};
 use crate::steps::info::StepResult;
 
 /// Default level, the same as gzip's.
@@ -84,10 +84,6 @@ fn compress(
 }
 
 impl Step for Gzip {
-    fn shape(&self) -> Shape {
-        Shape::Resizing
-    }
-
     fn cost(&self) -> Cost {
         Cost::Heavy
     }

@@ -5,7 +5,7 @@ use std::io;
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation as _, OutBuffer};
 
 use crate::output::OutputBuffer;
-use crate::step::{Cost, InvalidData, Shape, Step, StepError};
+use crate::step::{Cost, InvalidData, Step, StepError};
 use crate::steps::info::StepResult;
 
 /// The largest window that a frame may request, as a power of two: the limit of the program `zstd`,
@@ -96,10 +96,6 @@ fn invalid(begin: u64, error: &io::Error) -> InvalidData {
 }
 
 impl Step for Unzstd {
-    fn shape(&self) -> Shape {
-        Shape::Resizing
-    }
-
     fn cost(&self) -> Cost {
         Cost::Heavy
     }

@@ -7,7 +7,7 @@ use zstd::stream::raw::{CParameter, Encoder, InBuffer, Operation as _, OutBuffer
 use super::fixed_blocks::FixedBlocks;
 use super::level;
 use crate::output::OutputBuffer;
-use crate::step::{Cost, InvalidData, Shape, Step, StepError};
+use crate::step::{Cost, InvalidData, Step, StepError};
 use crate::steps::info::StepResult;
 
 /// Compresses into one frame with a checksum of the content, as the program `zstd` does.
@@ -48,10 +48,6 @@ fn compress(
 }
 
 impl Step for Zstd {
-    fn shape(&self) -> Shape {
-        Shape::Resizing
-    }
-
     fn cost(&self) -> Cost {
         Cost::Heavy
     }

@@ -2,7 +2,7 @@
 
 use super::Encoding;
 use crate::output::OutputBuffer;
-use crate::step::{Finding, InvalidData, Shape, Step, StepError};
+use crate::step::{Finding, InvalidData, Step, StepError};
 use crate::steps::info::StepResult;
 use crate::steps::pending::carry_over;
 
@@ -47,10 +47,6 @@ impl Bom {
 }
 
 impl Step for Bom {
-    fn shape(&self) -> Shape {
-        Shape::Resizing
-    }
-
     fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let Some(mut beginning) = self.beginning.take() else { return out.put(input) };
         let rest = carry_over(&mut beginning, MARK, input);

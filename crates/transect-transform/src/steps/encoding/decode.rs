@@ -5,7 +5,7 @@ use super::single_byte::SingleByte;
 use super::utf8::Utf8;
 use super::utf16::Utf16;
 use crate::output::OutputBuffer;
-use crate::step::{Finding, InvalidData, Shape, Step, StepError};
+use crate::step::{Finding, InvalidData, Step, StepError};
 use crate::steps::info::StepResult;
 use crate::steps::pending::carry_over;
 
@@ -115,10 +115,6 @@ impl Decode {
 }
 
 impl Step for Decode {
-    fn shape(&self) -> Shape {
-        Shape::Resizing
-    }
-
     fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let mut rest = input;
         if let State::Beginning(beginning) = &mut self.state {

@@ -4,7 +4,7 @@ use super::single_byte::byte;
 use super::utf8::Utf8;
 use super::{Encoding, Order, ascii};
 use crate::output::OutputBuffer;
-use crate::step::{InvalidData, Shape, Step, StepError};
+use crate::step::{InvalidData, Step, StepError};
 use crate::steps::info::StepResult;
 
 /// The byte order mark as a character.
@@ -108,10 +108,6 @@ fn write_utf16(
 }
 
 impl Step for Encode {
-    fn shape(&self) -> Shape {
-        Shape::Resizing
-    }
-
     fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let Self { utf8, writer } = self;
         utf8.feed(input, |text| writer.write(text, out))
