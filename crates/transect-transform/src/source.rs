@@ -100,18 +100,19 @@ impl Source {
 
     /// Fills a block with the next bytes. A partly filled block means the end.
     pub fn fill(&self, block: &mut [u8]) -> Result<usize, Error> {
-        let mut filled = 0;
-        while filled < block.len() {
-            let read = fill_once(&mut &*self, &mut block[filled..]);
-            let read = read.map_err(Error::system(Operation::Read, &self.path))?;
-            filled += read;
+        let mut source = self;
+        let read = |rest: &mut [u8], filled| {
             // A short read at the known size is the end; another call to find that out is not
             // needed. For pseudo files, a short read means nothing.
-            if read == 0 || filled < block.len() && self.consumed() == self.size() {
-                break;
-            }
-        }
-        Ok(filled)
+            let is_end = filled > 0 && self.consumed() == self.size();
+            if is_end { Ok(0) } else { source.read(rest) }
+        };
+        fill(block, read).map_err(self.read_error())
+    }
+
+    /// Returns a function that turns a system error about reading the file into an [`Error`].
+    pub(crate) fn read_error(&self) -> impl FnOnce(io::Error) -> Error {
+        Error::system(Operation::Read, &self.path)
     }
 
     /// Returns whether the file has `bytes` at `offset`. Does not move the read position.
@@ -123,9 +124,7 @@ impl Source {
         let mut at = offset;
         for expected in bytes.chunks(piece.len()) {
             let piece = &mut piece[..expected.len()];
-            let mut there = PositionedReader { file: &self.file, offset: at };
-            let read =
-                fill(&mut there, piece).map_err(Error::system(Operation::Read, &self.path))?;
+            let read = fill_at(&self.file, piece, at).map_err(self.read_error())?;
             if piece[..read] != *expected {
                 return Ok(false);
             }
@@ -141,14 +140,12 @@ impl Source {
 
     /// Returns whether there is nothing to read. Reads to find out, as pseudo files report size 0.
     pub(crate) fn is_empty(&self) -> Result<bool, Error> {
-        let mut start = PositionedReader { file: &self.file, offset: 0 };
-        let read = fill(&mut start, &mut [0]);
-        Ok(read.map_err(Error::system(Operation::Read, &self.path))? == 0)
+        Ok(fill_at(&self.file, &mut [0], 0).map_err(self.read_error())? == 0)
     }
 
     /// Checks that a second handle refers to the same file.
     pub(crate) fn verify_same(&self, file: &File) -> Result<(), Error> {
-        let there = attributes_of(file).map_err(Error::system(Operation::Read, &self.path))?;
+        let there = attributes_of(file).map_err(self.read_error())?;
         if there.file_id() != self.file_id() {
             return Err(Error::changed(&self.path));
         }
@@ -159,7 +156,7 @@ impl Source {
     pub(crate) fn changed_or(&self, error: io::Error) -> Error {
         match attributes_of(&self.file) {
             Ok(now) if now.size() != self.before.size() => Error::changed(&self.path),
-            _ => Error::system(Operation::Read, &self.path)(error),
+            _ => self.read_error()(error),
         }
     }
 
@@ -169,8 +166,7 @@ impl Source {
     /// # Errors
     /// The file has changed, or the system does not report its attributes.
     pub fn verify_unchanged(&self) -> Result<(), Error> {
-        let after =
-            attributes_of(&self.file).map_err(Error::system(Operation::Read, &self.path))?;
+        let after = attributes_of(&self.file).map_err(self.read_error())?;
         let changed = || Err(Error::changed(&self.path));
         if after.size() != self.before.size() {
             return changed();
@@ -217,40 +213,27 @@ impl Read for &Source {
     }
 }
 
-/// Reads a file from an offset on.
-pub(crate) struct PositionedReader<'a> {
-    pub(crate) file: &'a File,
-    pub(crate) offset: u64,
-}
-
-impl Read for PositionedReader<'_> {
-    fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
-        let read = system::read_at(self.file, block, self.offset)?;
-        self.offset += read as u64;
-        Ok(read)
-    }
-}
-
-/// Reads until the block is full or the input ends.
-pub(crate) fn fill(input: &mut impl Read, block: &mut [u8]) -> io::Result<usize> {
+/// Reads until the block is full or the input ends. `read` gets the rest of the block, and the number
+/// of bytes before it. Retries after interrupts.
+pub(crate) fn fill(
+    block: &mut [u8],
+    mut read: impl FnMut(&mut [u8], usize) -> io::Result<usize>,
+) -> io::Result<usize> {
     let mut filled = 0;
     while filled < block.len() {
-        match fill_once(input, &mut block[filled..])? {
-            0 => break,
-            read => filled += read,
+        match read(&mut block[filled..], filled) {
+            Ok(0) => break,
+            Ok(more) => filled += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
     Ok(filled)
 }
 
-/// Reads once, retrying after interrupts.
-fn fill_once(input: &mut impl Read, block: &mut [u8]) -> io::Result<usize> {
-    loop {
-        match input.read(block) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            answer => return answer,
-        }
-    }
+/// Reads a file from an offset on, until the block is full or the file ends.
+pub(crate) fn fill_at(file: &File, block: &mut [u8], offset: u64) -> io::Result<usize> {
+    fill(block, |rest, filled| system::read_at(file, rest, offset + filled as u64))
 }
 
 /// Returns whether a file still has the same identity, size and times.
@@ -297,9 +280,10 @@ mod tests {
     fn fill_short_reads_resumed() {
         let mut block = [0; 4];
         let mut slow = Slow(b"abcdef", false);
-        assert_eq!(fill(&mut slow, &mut block).unwrap(), 4);
+        let mut fill = |block: &mut [u8]| fill(block, |rest, _| slow.read(rest)).unwrap();
+        assert_eq!(fill(&mut block), 4);
         assert_eq!(&block, b"abcd");
-        assert_eq!(fill(&mut slow, &mut block).unwrap(), 2);
-        assert_eq!(fill(&mut slow, &mut block).unwrap(), 0);
+        assert_eq!(fill(&mut block), 2);
+        assert_eq!(fill(&mut block), 0);
     }
 }

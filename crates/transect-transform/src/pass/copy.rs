@@ -8,9 +8,9 @@ use transect::Cancel;
 use super::block::{Block, LARGE_BLOCK};
 use super::holes::append_sparse;
 use super::options::add_progress;
-use crate::error::{Error, Operation};
+use crate::error::Error;
 use crate::publish::Replacement;
-use crate::source::{PositionedReader, Source, check_cancelled, fill};
+use crate::source::{Source, check_cancelled, fill_at};
 use crate::system;
 
 /// Bytes per call: enough that calls cost nothing, and few enough to check for cancellation.
@@ -77,7 +77,7 @@ impl Copier<'_> {
             check_cancelled(self.cancel, self.source)?;
             let length = (range.end - at).min(PIECE) as usize;
             let copied = system::copy_range(self.source.file(), self.out.file(), at, length)
-                .map_err(Error::system(Operation::Write, self.out.path()))?;
+                .map_err(self.out.write_error())?;
             match copied {
                 Some(copied) => {
                     at += copied as u64;
@@ -93,13 +93,13 @@ impl Copier<'_> {
 
     /// Copies by reading and writing. Returns whether the source had all bytes.
     fn read_and_write(&mut self, range: Range<u64>) -> Result<bool, Error> {
-        let mut there = PositionedReader { file: self.source.file(), offset: range.start };
-        while there.offset < range.end {
+        let mut at = range.start;
+        while at < range.end {
             check_cancelled(self.cancel, self.source)?;
-            let length = (range.end - there.offset).min(LARGE_BLOCK as u64) as usize;
+            let length = (range.end - at).min(LARGE_BLOCK as u64) as usize;
             let block = self.block.first(length);
-            let read = fill(&mut there, block)
-                .map_err(Error::system(Operation::Read, self.source.path()))?;
+            let read = fill_at(self.source.file(), block, at).map_err(self.source.read_error())?;
+            at += read as u64;
             if self.source.is_sparse() {
                 // Not every system reports where the holes are.
                 append_sparse(self.out, &block[..read])?;

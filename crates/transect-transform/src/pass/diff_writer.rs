@@ -17,7 +17,7 @@ pub(super) struct WriteSummary {
 }
 
 /// Writes a result block by block.
-pub(super) trait BlockWriter {
+pub(super) trait BlockWriter: Send {
     /// Starts the result with a copy of the first `prefix` bytes of the input.
     fn start(&mut self, prefix: u64) -> Result<(), Error>;
 
@@ -84,15 +84,12 @@ impl<'a, 'w> DiffWriter<'a, 'w> {
         if self.is_comparing() && !self.is_input(result, input, input_at)? {
             self.start_writing()?;
         }
-        self.append(result)
+        self.put_unchanged(result)
     }
 
-    /// Appends a part of the result that is known to equal the input at the same offset.
+    /// Appends a part of the result that is known to equal the input at the same offset, or is not
+    /// compared.
     pub(super) fn put_unchanged(&mut self, result: &[u8]) -> Result<(), Error> {
-        self.append(result)
-    }
-
-    fn append(&mut self, result: &[u8]) -> Result<(), Error> {
         if self.mode == Mode::NotStarted {
             self.start_writing()?;
         }

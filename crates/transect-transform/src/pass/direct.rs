@@ -4,13 +4,13 @@
 //! file, and a result that starts to differ in the middle of a block.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 
 use super::IoMethod;
 use super::block::{ALIGNMENT, Block};
-use super::positioned_writer::PositionedWriter;
-use super::step_runner::BlockReader;
-use crate::error::{Error, Operation};
+use super::file_writer::PositionedWriter;
+use super::step_runner::{BlockReader, FillReader};
+use crate::error::Error;
 use crate::publish::Replacement;
 use crate::source::{Source, fill};
 use crate::system::{self, DirectSwitch};
@@ -46,9 +46,8 @@ pub(super) struct DirectFile {
 impl DirectFile {
     /// Opens the source a second time.
     pub(super) fn of(source: &Source, method: IoMethod) -> Result<Self, Error> {
-        let failed = || Error::system(Operation::Read, source.path());
-        let alignment = alignment(method, source.file(), failed())?;
-        let direct = system::open_direct(source.path()).map_err(failed())?;
+        let alignment = alignment(method, source.file(), source.read_error())?;
+        let direct = system::open_direct(source.path()).map_err(source.read_error())?;
         let direct = direct.ok_or_else(|| no_direct_io(method))?;
         source.verify_same(&direct)?;
         Ok(Self { direct: Some(direct), alignment, ..Self::cached(source)? })
@@ -56,8 +55,7 @@ impl DirectFile {
 
     /// Returns a file that is always read through the cache.
     pub(super) fn cached(source: &Source) -> Result<Self, Error> {
-        let cached = source.file().try_clone();
-        let cached = cached.map_err(Error::system(Operation::Read, source.path()))?;
+        let cached = source.file().try_clone().map_err(source.read_error())?;
         Ok(Self { direct: None, cached, alignment: 1 })
     }
 
@@ -70,57 +68,27 @@ impl DirectFile {
     }
 }
 
-/// Reads blocks with direct I/O.
-pub(super) struct DirectReader<'a> {
+/// Returns a reader of blocks with direct I/O. Rounds `size` up to the alignment.
+pub(super) fn reader<'a>(
     source: &'a Source,
-    file: DirectFile,
+    method: IoMethod,
     block: &'a mut Block,
     size: usize,
-    ended: bool,
-}
-
-impl<'a> DirectReader<'a> {
-    /// Rounds `size` up to the alignment.
-    pub(super) fn new(
-        source: &'a Source,
-        method: IoMethod,
-        block: &'a mut Block,
-        size: usize,
-    ) -> Result<Self, Error> {
-        let file = DirectFile::of(source, method)?;
-        let size = size.next_multiple_of(file.alignment);
-        Ok(Self { source, file, block, size, ended: false })
-    }
-}
-
-impl BlockReader for DirectReader<'_> {
-    fn next_block(&mut self) -> Result<&mut [u8], Error> {
-        if self.ended {
-            return Ok(&mut []);
-        }
-        let block = self.block.first(self.size);
-        let mut rest = DirectCursor { file: &self.file, offset: self.source.consumed() };
-        let read = fill(&mut rest, block);
-        let read = read.map_err(Error::system(Operation::Read, self.source.path()))?;
-        self.source.add_consumed(read as u64);
-        self.ended = read < block.len();
-        Ok(&mut block[..read])
-    }
-}
-
-/// Reads a file from an offset on. If the device returns a short block, a read through the page cache
-/// finds out whether more follows.
-struct DirectCursor<'a> {
-    file: &'a DirectFile,
-    offset: u64,
-}
-
-impl Read for DirectCursor<'_> {
-    fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
-        let read = system::read_at(self.file.at(self.offset), block, self.offset)?;
-        self.offset += read as u64;
+) -> Result<impl BlockReader + 'a, Error> {
+    let file = DirectFile::of(source, method)?;
+    let size = size.next_multiple_of(file.alignment);
+    Ok(FillReader::new(block, size, move |block| {
+        let begin = source.consumed();
+        // If the device returns a short block, a read through the page cache finds out whether more
+        // follows.
+        let read = fill(block, |rest, filled| {
+            let at = begin + filled as u64;
+            system::read_at(file.at(at), rest, at)
+        });
+        let read = read.map_err(source.read_error())?;
+        source.add_consumed(read as u64);
         Ok(read)
-    }
+    }))
 }
 
 /// A file written with direct I/O where possible.
@@ -132,10 +100,9 @@ pub(super) struct DirectHandle {
 
 impl DirectHandle {
     pub(super) fn of(out: &Replacement, method: IoMethod) -> Result<Self, Error> {
-        let failed = Error::system(Operation::Write, out.path());
         let alignment = match method {
             IoMethod::Uring => 1,
-            _ => alignment(method, out.file(), failed)?,
+            _ => alignment(method, out.file(), out.write_error())?,
         };
         Ok(Self { alignment, switch: DirectSwitch::default() })
     }
@@ -158,11 +125,10 @@ impl DirectHandle {
         method: IoMethod,
         direct: bool,
     ) -> Result<(), Error> {
-        if self.alignment > 1 {
-            let turned = self.switch.set_direct(out.file(), direct);
-            if !turned.map_err(Error::system(Operation::Write, out.path()))? {
-                return Err(no_direct_io(method));
-            }
+        if self.alignment > 1
+            && !self.switch.set_direct(out.file(), direct).map_err(out.write_error())?
+        {
+            return Err(no_direct_io(method));
         }
         Ok(())
     }
@@ -198,7 +164,7 @@ impl DirectWriter {
         }
         handle.set_direct(out, IoMethod::Direct, direct)?;
         let written = system::write_all_at(handle.switch.handle(out.file()), bytes, offset);
-        written.map_err(Error::system(Operation::Write, out.path()))
+        written.map_err(out.write_error())
     }
 
     /// Writes the collected bytes.

@@ -6,7 +6,6 @@ use super::block::Block;
 use super::copy::Copier;
 use super::diff_writer::BlockWriter;
 use super::holes::append_sparse_with;
-use super::positioned_writer::PositionedWriter;
 use crate::error::Error;
 use crate::publish::Replacement;
 use crate::source::Source;
@@ -15,6 +14,15 @@ use crate::step::Shape;
 /// Size from which space is reserved. For smaller files, the first write reports a full device just
 /// as well.
 const MIN_RESERVED_SIZE: u64 = 256 << 10;
+
+/// A means of writing bytes at a position in a file, other than appending to its handle.
+pub(super) trait PositionedWriter: Send {
+    /// Writes bytes at the end of the result. The caller then moves the end behind them.
+    fn write_at_end(&mut self, out: &Replacement, bytes: &[u8]) -> Result<(), Error>;
+
+    /// Writes the buffered bytes.
+    fn finish(&mut self, out: &Replacement) -> Result<(), Error>;
+}
 
 /// Writes to a replacement.
 pub(super) struct FileWriter<'a> {

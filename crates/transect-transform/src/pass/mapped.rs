@@ -9,9 +9,9 @@ use std::ops::Range;
 
 use super::IoMethod;
 use super::block::Block;
-use super::positioned_writer::PositionedWriter;
+use super::file_writer::PositionedWriter;
 use super::step_runner::BlockReader;
-use crate::error::{Error, Operation};
+use crate::error::Error;
 use crate::publish::Replacement;
 use crate::source::Source;
 use crate::system::{self, Mapping};
@@ -116,13 +116,12 @@ impl MappedWriter {
         out: &Replacement,
         part: Range<u64>,
     ) -> Result<(Range<u64>, Mapping), Error> {
-        let failed = || Error::system(Operation::Write, out.path());
-        if !system::reserve(out.file(), part.clone()).map_err(failed())? {
+        if !system::reserve(out.file(), part.clone()).map_err(out.write_error())? {
             let why = "this file system cannot reserve space, so a full device would not be \
                        detected in time";
             return Err(Error::Unsupported(method.as_str(), why));
         }
-        let mapping = Mapping::map_write(out.file(), part.clone()).map_err(failed())?;
+        let mapping = Mapping::map_write(out.file(), part.clone()).map_err(out.write_error())?;
         Ok((part, mapping.ok_or_else(|| unmappable(method))?))
     }
 }
@@ -138,8 +137,7 @@ impl PositionedWriter for MappedWriter {
                 Self::open(method, out, at..end)
             })?;
             let (now, later) = bytes.split_at(bytes.len().min(mapping.len() - to));
-            let written = mapping.write(to, now);
-            written.map_err(Error::system(Operation::Write, out.path()))?;
+            mapping.write(to, now).map_err(out.write_error())?;
             at += now.len() as u64;
             bytes = later;
         }

@@ -22,7 +22,6 @@ mod options;
 mod parallel_digest;
 mod pipeline;
 mod plan;
-mod positioned_writer;
 mod preference;
 mod ring;
 mod step_runner;
@@ -36,7 +35,7 @@ pub(crate) use block::LARGE_BLOCK;
 use block::{LARGE_FILE, SMALL_BLOCK};
 use copy::Copier;
 use diff_writer::{BlockWriter, WriteSummary};
-use direct::{DirectReader, DirectWriter};
+use direct::DirectWriter;
 use file_writer::FileWriter;
 pub use idle::IdleThreads;
 use mapped::{MappedReader, MappedWriter};
@@ -47,11 +46,11 @@ use plan::PlanCandidates;
 pub use preference::Preference;
 use ring::{RingReader, RingWriter, SharedRing};
 pub(crate) use step_runner::run_step;
-use step_runner::{BufferedReader, StepBuffers, StepRunner};
-use streams::{StreamReader, StreamWriter};
+use step_runner::{FillReader, StepBuffers, StepRunner};
+use streams::StreamWriter;
 pub use task::{Load, SizeClass, Task};
 
-use crate::error::{Error, Operation};
+use crate::error::Error;
 use crate::publish::Replacement;
 use crate::source::{Source, SourceOptions};
 use crate::step::{Cost, Finding, Step};
@@ -145,7 +144,9 @@ impl PassRunner {
         task.resident = self.measure_residency(source, &task);
         let PlanCandidates { attempts, fallback } = Plan::candidates(&self.options, task)?;
         for plan in attempts {
-            let passed = self.pass(source, reborrow(&mut step), out.as_deref_mut(), plan, task);
+            // The next attempt may need the step again.
+            let borrowed = step.as_mut().map(|step| &mut **step as &mut dyn Step);
+            let passed = self.pass(source, borrowed, out.as_deref_mut(), plan, task);
             if !matches!(passed, Err(Error::Unsupported(..))) {
                 return passed;
             }
@@ -177,7 +178,12 @@ impl PassRunner {
         let ring = self.ring(source, method, size)?;
         let Self { options, block, scratch, .. } = self;
         let (came, findings) = match (method, &mut out) {
-            (IoMethod::KernelCopy, Some(out)) => (copy(source, out, options, block)?, Vec::new()),
+            (IoMethod::KernelCopy, Some(out)) => {
+                let PassOptions { cancel, progress, .. } = options;
+                Copier { source, out, cancel, progress: progress.as_deref(), block }.whole()?;
+                let length = source.consumed();
+                (WriteSummary { length, changed: None, digest: None }, Vec::new())
+            }
             (_, out) => {
                 let mut file = out.as_deref_mut().map(|out| {
                     if options.spare_cache {
@@ -197,7 +203,7 @@ impl PassRunner {
                         _ => file,
                     }
                 });
-                let writer = file.as_mut().map(|file| file as &mut (dyn BlockWriter + Send));
+                let writer = file.as_mut().map(|file| file as &mut dyn BlockWriter);
                 let work = StepRunner { source, step, output, options, scratch };
                 run_method(work, (method, size, ring.clone()), block, writer)?
             }
@@ -212,7 +218,7 @@ impl PassRunner {
             out.expect_digest(digest);
         }
         if let Some(ring) = ring {
-            ring.drain().map_err(Error::system(Operation::Read, source.path()))?;
+            ring.drain().map_err(source.read_error())?;
             self.ring = Some(ring);
         }
         Ok(PassReport { bytes_in: source.consumed(), bytes_out, changed, findings, method, reason })
@@ -283,56 +289,35 @@ impl PassRunner {
         }
         let last = self.ring.take().filter(|ring| ring.matches(method, size));
         let ring = last.map_or_else(|| SharedRing::new(method, size), Ok);
-        ring.map(Some).map_err(Error::system(Operation::Read, source.path()))
+        ring.map(Some).map_err(source.read_error())
     }
-}
-
-fn copy(
-    source: &Source,
-    out: &mut Replacement,
-    options: &PassOptions,
-    block: &mut Block,
-) -> Result<WriteSummary, Error> {
-    let PassOptions { cancel, progress, .. } = options;
-    Copier { source, out, cancel, progress: progress.as_deref(), block }.whole()?;
-    Ok(WriteSummary { length: source.consumed(), changed: None, digest: None })
 }
 
 fn run_method(
     work: StepRunner<'_, '_>,
     (method, size, ring): (IoMethod, usize, Option<SharedRing>),
     block: &mut Block,
-    writer: Option<&mut (dyn BlockWriter + Send)>,
+    writer: Option<&mut dyn BlockWriter>,
 ) -> Result<(WriteSummary, Vec<Finding>), Error> {
     let source = work.source;
     match (method, ring) {
         (IoMethod::Streams, _) => {
-            let mut stream = writer.map(|writer| StreamWriter::new(writer));
+            let mut stream = writer.map(StreamWriter::new);
             let stream = stream.as_mut().map(|stream| stream as &mut dyn BlockWriter);
-            work.run(&mut StreamReader::new(source, block, size), stream)
+            work.run(&mut streams::reader(source, block, size), stream)
         }
         (IoMethod::Pipeline, _) => {
             pipeline::run(source, writer, size, |input, writer| work.run(input, writer))
         }
-        (_, Some(ring)) => {
-            work.run(&mut RingReader::new(source, method, ring)?, without_send(writer))
-        }
+        (_, Some(ring)) => work.run(&mut RingReader::new(source, method, ring)?, writer),
         (IoMethod::Mapped | IoMethod::MappedRead, _) => {
-            work.run(&mut MappedReader::new(source, method, block, size)?, without_send(writer))
+            work.run(&mut MappedReader::new(source, method, block, size)?, writer)
         }
         (IoMethod::Direct, _) => {
-            work.run(&mut DirectReader::new(source, method, block, size)?, without_send(writer))
+            work.run(&mut direct::reader(source, method, block, size)?, writer)
         }
-        _ => work
-            .run(&mut BufferedReader { source, block, size, ended: false }, without_send(writer)),
+        _ => work.run(&mut FillReader::new(block, size, |block| source.fill(block)), writer),
     }
-}
-
-/// Returns the writer for use on this thread.
-fn without_send<'a>(
-    writer: Option<&'a mut (dyn BlockWriter + Send)>,
-) -> Option<&'a mut (dyn BlockWriter + 'a)> {
-    writer.map(|writer| writer as &mut dyn BlockWriter)
 }
 
 /// Returns whether the whole file was read and no digest was computed. The report then states only
@@ -341,14 +326,6 @@ fn without_send<'a>(
 fn reports_no_digest(source: &Source, findings: &[Finding]) -> bool {
     let is_whole = source.consumed() == source.size();
     is_whole && findings.iter().all(|finding| finding.algorithm().is_none())
-}
-
-/// Reborrows a step for one attempt; the next attempt may need it again.
-fn reborrow<'a>(step: &'a mut Option<&mut dyn Step>) -> Option<&'a mut dyn Step> {
-    match step {
-        Some(step) => Some(*step),
-        None => None,
-    }
 }
 
 /// Returns the default number of bytes to read at once.

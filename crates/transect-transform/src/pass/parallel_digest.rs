@@ -21,8 +21,8 @@ use blake3::hazmat::{
 use super::block::{Block, LARGE_BLOCK};
 use super::idle::IdleThreads;
 use super::options::{PassOptions, add_progress};
-use crate::error::{Error, Operation};
-use crate::source::{PositionedReader, Source, check_cancelled, fill};
+use crate::error::Error;
+use crate::source::{Source, check_cancelled, fill_at};
 
 /// Size from which several threads pay off: for smaller files, starting them takes much of the
 /// time.
@@ -116,16 +116,16 @@ impl PartQueue<'_> {
         let end = source.size().min(start + self.part);
         let mut hasher = blake3::Hasher::new();
         hasher.set_input_offset(start);
-        let mut from = PositionedReader { file: source.file(), offset: start };
-        while from.offset < end {
+        let mut at = start;
+        while at < end {
             check_cancelled(&options.cancel, source)?;
-            let length = (end - from.offset).min(LARGE_BLOCK as u64) as usize;
+            let length = (end - at).min(LARGE_BLOCK as u64) as usize;
             let block = block.first(length);
-            let read = fill(&mut from, block);
-            let read = read.map_err(Error::system(Operation::Read, source.path()))?;
+            let read = fill_at(source.file(), block, at).map_err(source.read_error())?;
             if read < length {
                 return Err(Error::changed(source.path()));
             }
+            at += read as u64;
             hasher.update(block);
             source.add_consumed(read as u64);
             add_progress(options.progress.as_deref(), read);

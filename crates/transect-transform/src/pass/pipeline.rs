@@ -28,7 +28,7 @@ enum WriteCommand {
 /// Runs `work` between a reading and a writing thread.
 pub(super) fn run<T: Send>(
     source: &Source,
-    writer: Option<&mut (dyn BlockWriter + Send)>,
+    writer: Option<&mut dyn BlockWriter>,
     size: usize,
     work: impl FnOnce(&mut dyn BlockReader, Option<&mut dyn BlockWriter>) -> Result<T, Error>,
 ) -> Result<T, Error> {
@@ -70,7 +70,7 @@ fn read(source: &Source, to_fill: &Receiver<Vec<u8>>, full: &SyncSender<FilledBl
 }
 
 fn write(
-    writer: &mut (dyn BlockWriter + Send),
+    writer: &mut dyn BlockWriter,
     to_do: &Receiver<WriteCommand>,
     done: &Sender<Vec<u8>>,
 ) -> Result<(), Error> {

@@ -20,9 +20,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::IoMethod;
 use super::block::ALIGNMENT;
 use super::direct::{DirectFile, DirectHandle};
-use super::positioned_writer::PositionedWriter;
+use super::file_writer::PositionedWriter;
 use super::step_runner::BlockReader;
-use crate::error::{Error, Operation};
+use crate::error::Error;
 use crate::publish::Replacement;
 use crate::source::Source;
 use crate::system::{self, Buffer, Ring, Transfer};
@@ -297,7 +297,7 @@ impl<'a> RingReader<'a> {
 
 impl BlockReader for RingReader<'_> {
     fn next_block(&mut self) -> Result<&mut [u8], Error> {
-        let read = self.advance().map_err(Error::system(Operation::Read, self.source.path()))?;
+        let read = self.advance().map_err(self.source.read_error())?;
         self.source.add_consumed(read as u64);
         Ok(self.current.as_mut().map_or(&mut [], |buffer| &mut buffer[..read]))
     }
@@ -331,7 +331,7 @@ impl PositionedWriter for RingWriter {
         }
         let mut state = ring.state();
         if let Some(error) = state.failed.take() {
-            return Err(failed(out)(error));
+            return Err(out.write_error()(error));
         }
         self.begin(&mut state, out)?;
         if self.schedule(&mut state, bytes, at) {
@@ -350,7 +350,7 @@ impl PositionedWriter for RingWriter {
         let ring = self.ring.clone();
         let mut state = ring.state();
         assert!(state.scheduled.is_empty(), "BUG: the block that it is part of was not sent on");
-        state.finish_writing().map_err(failed(out))?;
+        state.finish_writing().map_err(out.write_error())?;
         // The rest of the file is written through the cache.
         self.handle.as_mut().map_or(Ok(()), |handle| handle.set_direct(out, self.method, false))
     }
@@ -360,7 +360,7 @@ impl RingWriter {
     /// Opens the file for the ring, once it exists.
     fn begin(&mut self, state: &mut RingState, out: &Replacement) -> Result<(), Error> {
         if self.handle.is_none() {
-            state.output = Some(out.file().try_clone().map_err(failed(out))?);
+            state.output = Some(out.file().try_clone().map_err(out.write_error())?);
             let mut handle = DirectHandle::of(out, self.method)?;
             handle.set_direct(out, self.method, true)?;
             self.handle = Some(handle);
@@ -405,7 +405,7 @@ impl RingWriter {
                     return Ok(lead);
                 }
                 self.at = at;
-                state.free_buffer().map_err(failed(out))?
+                state.free_buffer().map_err(out.write_error())?
             }
         };
         let taken = bytes.len().min(buffer.len() - self.filled);
@@ -415,7 +415,7 @@ impl RingWriter {
             self.gathered = Some(buffer);
         } else {
             let whole = (0..std::mem::take(&mut self.filled), self.at);
-            state.write(buffer, VecDeque::from([whole])).map_err(failed(out))?;
+            state.write(buffer, VecDeque::from([whole])).map_err(out.write_error())?;
         }
         Ok(taken)
     }
@@ -437,7 +437,7 @@ impl RingWriter {
             self.write_cached(&mut state, out, &buffer[whole..filled], self.at + whole as u64)?;
         }
         let parts = (whole > 0).then_some((0..whole, self.at));
-        state.write(buffer, parts.into_iter().collect()).map_err(failed(out))
+        state.write(buffer, parts.into_iter().collect()).map_err(out.write_error())
     }
 
     /// Writes through the cache, after all direct writes have completed.
@@ -448,14 +448,10 @@ impl RingWriter {
         bytes: &[u8],
         at: u64,
     ) -> Result<(), Error> {
-        state.finish_writing().map_err(failed(out))?;
+        state.finish_writing().map_err(out.write_error())?;
         let handle = self.handle.as_mut().expect("BUG: it is made before anything is placed");
         handle.set_direct(out, self.method, false)?;
-        system::write_all_at(out.file(), bytes, at).map_err(failed(out))?;
+        system::write_all_at(out.file(), bytes, at).map_err(out.write_error())?;
         handle.set_direct(out, self.method, true)
     }
-}
-
-fn failed(out: &Replacement) -> impl FnOnce(io::Error) -> Error {
-    Error::system(Operation::Write, out.path())
 }

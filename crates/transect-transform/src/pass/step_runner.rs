@@ -18,21 +18,27 @@ pub(super) trait BlockReader {
     fn next_block(&mut self) -> Result<&mut [u8], Error>;
 }
 
-/// Reads blocks with as few calls as possible.
-pub(super) struct BufferedReader<'a> {
-    pub(super) source: &'a Source,
-    pub(super) block: &'a mut Block,
-    pub(super) size: usize,
-    pub(super) ended: bool,
+/// Reads blocks with a function that fills as much of a block as there is.
+pub(super) struct FillReader<'a, F> {
+    block: &'a mut Block,
+    size: usize,
+    fill: F,
+    ended: bool,
 }
 
-impl BlockReader for BufferedReader<'_> {
+impl<'a, F: FnMut(&mut [u8]) -> Result<usize, Error>> FillReader<'a, F> {
+    pub(super) fn new(block: &'a mut Block, size: usize, fill: F) -> Self {
+        Self { block, size, fill, ended: false }
+    }
+}
+
+impl<F: FnMut(&mut [u8]) -> Result<usize, Error>> BlockReader for FillReader<'_, F> {
     fn next_block(&mut self) -> Result<&mut [u8], Error> {
         if self.ended {
             return Ok(&mut []);
         }
         let block = self.block.first(self.size);
-        let read = self.source.fill(block)?;
+        let read = (self.fill)(block)?;
         // The system has reported the end: no need to read again.
         self.ended = read < block.len();
         Ok(&mut block[..read])

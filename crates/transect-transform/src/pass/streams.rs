@@ -4,31 +4,20 @@ use std::io::{BufReader, BufWriter, Read, Write};
 
 use super::block::Block;
 use super::diff_writer::BlockWriter;
-use super::step_runner::BlockReader;
-use crate::error::{Error, Operation};
+use super::step_runner::{BlockReader, FillReader};
+use crate::error::Error;
 use crate::source::{Source, fill};
 
-/// Reads blocks through a buffer.
-pub(super) struct StreamReader<'a> {
+/// Returns a reader of blocks through a buffer.
+pub(super) fn reader<'a>(
     source: &'a Source,
-    reader: BufReader<&'a Source>,
     block: &'a mut Block,
     size: usize,
-}
-
-impl<'a> StreamReader<'a> {
-    pub(super) fn new(source: &'a Source, block: &'a mut Block, size: usize) -> Self {
-        Self { source, reader: BufReader::new(source), block, size }
-    }
-}
-
-impl BlockReader for StreamReader<'_> {
-    fn next_block(&mut self) -> Result<&mut [u8], Error> {
-        let block = self.block.first(self.size);
-        let read = fill(self.reader.by_ref(), block);
-        let read = read.map_err(Error::system(Operation::Read, self.source.path()))?;
-        Ok(&mut block[..read])
-    }
+) -> impl BlockReader + 'a {
+    let mut buffered = BufReader::new(source);
+    FillReader::new(block, size, move |block| {
+        fill(block, |rest, _| buffered.read(rest)).map_err(source.read_error())
+    })
 }
 
 /// Writes through a buffer.

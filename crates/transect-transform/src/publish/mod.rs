@@ -127,6 +127,11 @@ impl Replacement {
         &self.target.path
     }
 
+    /// Returns a function that turns a system error about writing the result into an [`Error`].
+    pub(crate) fn write_error(&self) -> impl FnOnce(io::Error) -> Error {
+        Error::system(Operation::Write, &self.target.path)
+    }
+
     /// Returns the attributes of the input when it was opened, if there is one.
     pub(crate) fn input_attributes(&self) -> Option<&Attributes> {
         self.input.as_ref()
@@ -193,8 +198,7 @@ impl Replacement {
     pub fn reserve(&mut self, size: u64) -> Result<(), Error> {
         self.start()?;
         if size > 0 {
-            let reserved = system::reserve(self.file(), 0..size);
-            reserved.map_err(Error::system(Operation::Write, &self.target.path))?;
+            system::reserve(self.file(), 0..size).map_err(self.write_error())?;
             self.reserved = size;
         }
         Ok(())
@@ -217,7 +221,7 @@ impl Replacement {
             self.start()?;
             self.length += length;
             let moved = self.file().seek(SeekFrom::Start(self.length));
-            moved.map_err(Error::system(Operation::Write, &self.target.path))?;
+            moved.map_err(self.write_error())?;
             self.skipped_to = self.length;
         }
         Ok(())
@@ -226,8 +230,7 @@ impl Replacement {
     /// Appends bytes.
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.start()?;
-        let written = self.put(bytes);
-        written.map_err(Error::system(Operation::Write, &self.target.path))?;
+        self.put(bytes).map_err(self.write_error())?;
         self.length += bytes.len() as u64;
         Ok(())
     }
@@ -281,8 +284,7 @@ impl Replacement {
         self.start()?;
         let path = &self.target.path;
         if self.reserved > self.length || self.skipped_to == self.length {
-            let cut = self.file().set_len(self.length);
-            cut.map_err(Error::system(Operation::Write, path))?;
+            self.file().set_len(self.length).map_err(self.write_error())?;
         }
         let lost_metadata = self.copy_metadata();
         if self.options.durability == Durability::File || self.expected.is_some() {
@@ -296,7 +298,7 @@ impl Replacement {
         }
         let mut temporary = self.temporary.take().expect("BUG: it was started above");
         if self.options.durability == Durability::Batch {
-            temporary.close_if_named().map_err(Error::system(Operation::Write, path))?;
+            temporary.close_if_named().map_err(self.write_error())?;
         }
         let replaces = self.options.existing != Existing::Keep;
         Ok(Some(CompleteResult { target: self.target.clone(), replaces, temporary, lost_metadata }))
