@@ -12,7 +12,7 @@ use transect_sys::{AlternateStreams, Attributes, FieldMask, FileType, name_prefi
 
 use super::error::{invalid, same_error};
 use super::inode_table::{InodeRecord, InodeTable, Role, Times, with_room};
-use super::subdirectories::{Subdirectories, Subdirectory};
+use super::subdirectories::{Subdirectories, Subdirectory, sorted_by_directory};
 use super::threads::both;
 
 /// The names of some directories, in the order in which they were read.
@@ -169,7 +169,7 @@ impl Names {
 pub(super) struct About {
     /// The number of the file system.
     pub(super) device: u64,
-    /// The inode of the top directory.
+    /// The inode of the top directory, whether it can be read or not.
     pub(super) root: u32,
     /// The attributes in the records, besides those in [`Times`].
     pub(super) fields: FieldMask,
@@ -190,8 +190,8 @@ pub(super) const UNIX_FIELDS: FieldMask = FieldMask::SIZE
 /// All that was read of a volume.
 #[derive(Debug)]
 pub(super) struct VolumeIndex {
-    about: About,
-    inodes: InodeTable,
+    pub(super) about: About,
+    pub(super) inodes: InodeTable,
     /// Where records are not at the places of their inode numbers: these, in ascending order.
     inode_numbers: Vec<u64>,
     /// The inode of each directory.
@@ -205,7 +205,7 @@ pub(super) struct VolumeIndex {
     first_segment: Vec<u32>,
     subdirectories: Subdirectories,
     /// The directory that the walk begins at.
-    top: Option<u32>,
+    pub(super) top: Option<u32>,
     /// Where the file system has them.
     pub(super) alternate_streams: Option<AlternateStreams>,
 }
@@ -234,27 +234,13 @@ pub(super) struct Position {
 
 /// Returns the segments of all parts by directory, in the order of their places in it; for each directory, the first of
 /// its segments, and one more at the end.
-fn sorted_segments(parts: Vec<Vec<Segment>>, directories: usize) -> (Vec<Segment>, Vec<u32>) {
-    // Sorted by directory by counting. At first, each number is one place further than it belongs.
-    let mut first = vec![0; directories + 2];
-    parts.iter().flatten().for_each(|it| first[it.directory as usize + 2] += 1);
-    for at in 1..first.len() {
-        first[at] += first[at - 1];
-    }
-    let none = Segment { first: 0, directory: 0, logical: 0, part: 0, count: 0 };
-    let mut segments = vec![none; parts.iter().map(Vec::len).sum()];
-    for (number, part) in (0..).zip(parts) {
-        for it in part {
-            let next = &mut first[it.directory as usize + 1];
-            segments[*next as usize] = Segment { part: number, ..it };
-            *next += 1;
-        }
-    }
-    first.pop();
-    for range in first.windows(2) {
-        segments[range[0] as usize..range[1] as usize].sort_unstable_by_key(|it| it.logical);
-    }
-    (segments, first)
+fn sorted_segments(parts: &[Vec<Segment>], directories: usize) -> (Vec<Segment>, Vec<u32>) {
+    let numbered = |(part, segments)| {
+        let segments: &Vec<Segment> = segments;
+        segments.iter().map(move |it| (it.directory, Segment { part, ..*it }))
+    };
+    let all = (0..).zip(parts).flat_map(numbered);
+    sorted_by_directory(all, directories, |a, b| a.logical.cmp(&b.logical))
 }
 
 /// Stands for no directory.
@@ -291,7 +277,7 @@ impl VolumeIndex {
         index.top = index.directory(index.about.root);
         let (sorted, subdirectories) = both(
             threads,
-            move || sorted_segments(segments, count),
+            move || sorted_segments(&segments, count),
             || index.find_subdirectories(candidates),
         );
         (index.segments, index.first_segment) = sorted;
@@ -308,7 +294,7 @@ impl VolumeIndex {
         for (part, candidates) in (0..).zip(candidates) {
             for it in candidates {
                 let Candidate { prefix, offset, parent, inode } = it;
-                let Role::Directory(directory) = self.role(inode) else { continue };
+                let Some(directory) = self.directory(inode) else { continue };
                 if !std::mem::replace(&mut is_entered[directory as usize], true) {
                     found.push((parent, Subdirectory { prefix, offset, part, directory }));
                 }
@@ -321,10 +307,6 @@ impl VolumeIndex {
     #[cfg(target_os = "linux")]
     pub(super) fn with_inode_numbers(self, inode_numbers: Vec<u64>) -> Self {
         Self { inode_numbers, ..self }
-    }
-
-    pub(super) fn inodes(&self) -> &InodeTable {
-        &self.inodes
     }
 
     pub(super) fn inode_number(&self, inode: u32) -> u64 {
@@ -355,10 +337,7 @@ impl VolumeIndex {
     }
 
     pub(super) fn directory(&self, inode: u32) -> Option<u32> {
-        match self.role(inode) {
-            Role::Directory(directory) => Some(directory),
-            _ => None,
-        }
+        self.inodes.get(inode)?.directory()
     }
 
     pub(super) fn subdirectory(&self, parent: u32, name: &[u8]) -> Option<u32> {
@@ -388,20 +367,11 @@ impl VolumeIndex {
         Some(steps)
     }
 
-    /// Returns the inode of the top directory, whether it can be read or not.
-    pub(super) fn root(&self) -> u32 {
-        self.about.root
-    }
-
     /// Has the walk begin at a directory.
     #[cfg(windows)]
     pub(super) fn begin_walk_at(&mut self, directory: u32) {
         self.about.root = self.inode_of(directory);
         self.top = Some(directory);
-    }
-
-    pub(super) fn top(&self) -> Option<u32> {
-        self.top
     }
 
     pub(super) fn directories(&self) -> u32 {
@@ -415,10 +385,6 @@ impl VolumeIndex {
 
     pub(super) fn inode_of(&self, directory: u32) -> u32 {
         self.directories[directory as usize]
-    }
-
-    pub(super) fn device(&self) -> u64 {
-        self.about.device
     }
 
     /// Returns the place before the first entry of a directory.

@@ -47,6 +47,14 @@ impl InodeRecord {
         }
     }
 
+    /// Returns the number of the directory; `None` if it is not one.
+    pub(super) fn directory(&self) -> Option<u32> {
+        match self.role() {
+            Role::Directory(directory) => Some(directory),
+            _ => None,
+        }
+    }
+
     pub(super) fn set_role(&mut self, role: Role) {
         self.role = match role {
             Role::Free => 0,

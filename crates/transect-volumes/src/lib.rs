@@ -236,7 +236,7 @@ pub fn count_changes(bytes: &[u8]) -> io::Result<u64> {
 }
 
 fn count_in(index: &VolumeIndex) -> io::Result<usize> {
-    let root = index.top().ok_or(io::ErrorKind::InvalidData)?;
+    let root = index.top.ok_or(io::ErrorKind::InvalidData)?;
     let (mut left, mut count) = (vec![root], 0);
     while let Some(directory) = left.pop() {
         let mut at = index.begin(directory);
@@ -268,9 +268,9 @@ impl Reader for VolumeReader {
         }
         let _ = (want, follow);
         let volume = self.open_image(path)?;
-        let attributes = volume.index.attributes(volume.index.root()).map_err(Fault::Failed)?;
+        let attributes = volume.index.attributes(volume.index.about.root).map_err(Fault::Failed)?;
         // What the volume claims to be its top may be a file.
-        volume.index.top().ok_or_else(no_top)?;
+        volume.index.top.ok_or_else(no_top)?;
         Ok(attributes)
     }
 
@@ -283,7 +283,7 @@ impl Reader for VolumeReader {
         }
         let _ = follow;
         let volume = self.open_image(path)?;
-        let directory = volume.index.top().ok_or_else(no_top)?;
+        let directory = volume.index.top.ok_or_else(no_top)?;
         Ok(self.begin(Place::table(&volume, directory)))
     }
 
@@ -440,7 +440,7 @@ impl Reader for VolumeReader {
         match &handle.0 {
             Place::Table(TableDirectory { volume, .. }) => {
                 let mut found = Volume::default();
-                found.device = Some(volume.index.device());
+                found.device = Some(volume.index.about.device);
                 found
             }
             #[cfg(target_os = "linux")]

@@ -120,7 +120,7 @@ fn begin_at<'a>(
     names: impl Iterator<Item = &'a OsStr>,
     id: Option<FileId>,
 ) -> io::Result<VolumeIndex> {
-    let mut at = index.top();
+    let mut at = index.top;
     for name in names {
         at = at.and_then(|at| index.subdirectory(at, name.as_encoded_bytes()));
     }
@@ -132,7 +132,7 @@ fn begin_at<'a>(
     // The upper bits of a number count how often the record was used.
     let is_it = id.inode & 0xFFFF_FFFF_FFFF == u64::from(index.inode_of(directory));
     // Of the serial number, some systems show the lower half.
-    if !is_it || id.device as u32 != index.device() as u32 {
+    if !is_it || id.device as u32 != index.about.device as u32 {
         return Err(unsupported(
             "its number or that of its volume is another one than in the file table",
         ));

@@ -1,5 +1,7 @@
 //! Which directory a name leads to, and which name leads to a directory.
 
+use std::cmp::Ordering;
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Subdirectory {
     /// The [`transect_sys::name_prefix`] of the name.
@@ -22,6 +24,32 @@ pub(super) struct Subdirectories {
     name: Vec<u32>,
 }
 
+/// Sorts items by the numbers of their directories, and those of one directory in this order. Returns also, for each
+/// directory, the place of its first item; one more at the end.
+pub(super) fn sorted_by_directory<T>(
+    items: impl Iterator<Item = (u32, T)> + Clone,
+    directories: usize,
+    order: impl Fn(&T, &T) -> Ordering,
+) -> (Vec<T>, Vec<u32>) {
+    // By directory by counting. At first, each number is one place further than it belongs.
+    let mut first = vec![0; directories + 2];
+    items.clone().for_each(|(directory, _)| first[directory as usize + 2] += 1);
+    for at in 1..first.len() {
+        first[at] += first[at - 1];
+    }
+    let mut sorted: Vec<T> = items.clone().map(|(_, it)| it).collect();
+    for (directory, it) in items {
+        let next = &mut first[directory as usize + 1];
+        sorted[*next as usize] = it;
+        *next += 1;
+    }
+    first.pop();
+    for range in first.windows(2) {
+        sorted[range[0] as usize..range[1] as usize].sort_unstable_by(&order);
+    }
+    (sorted, first)
+}
+
 /// Stands for a directory that no name leads to.
 const NONE: u32 = u32::MAX;
 
@@ -33,28 +61,12 @@ impl Subdirectories {
         found: &[(u32, Subdirectory)],
         name_of: impl Fn(&Subdirectory) -> &'a [u8],
     ) -> Self {
-        // Sorted by parent by counting. At first, each number is one place further than it belongs.
-        let mut first = vec![0; directories + 2];
-        found.iter().for_each(|&(parent, _)| first[parent as usize + 2] += 1);
-        for at in 1..first.len() {
-            first[at] += first[at - 1];
-        }
-        let mut all: Vec<Subdirectory> = found.iter().map(|&(_, it)| it).collect();
-        for &(parent, it) in found {
-            let next = &mut first[parent as usize + 1];
-            all[*next as usize] = it;
-            *next += 1;
-        }
-        first.pop();
+        let (all, first) = sorted_by_directory(found.iter().copied(), directories, |a, b| {
+            a.prefix.cmp(&b.prefix).then_with(|| name_of(a).cmp(name_of(b)))
+        });
         let mut name = vec![NONE; directories];
-        for range in first.windows(2) {
-            let (begin, end) = (range[0] as usize, range[1] as usize);
-            all[begin..end].sort_unstable_by(|a, b| {
-                a.prefix.cmp(&b.prefix).then_with(|| name_of(a).cmp(name_of(b)))
-            });
-            for (place, it) in (range[0]..).zip(&all[begin..end]) {
-                name[it.directory as usize] = place;
-            }
+        for (place, it) in (0..).zip(&all) {
+            name[it.directory as usize] = place;
         }
         Self { all, first, name }
     }

@@ -47,7 +47,7 @@ fn count(items: &[u8]) -> io::Result<usize> {
 #[test]
 fn btrfs_parts_joined_names_lead_to_their_inodes() {
     let index = read_items(&tree()).unwrap();
-    let top = index.top().unwrap();
+    let top = index.top.unwrap();
     assert_eq!(index.inode_number(index.inode_of(top)), 256);
     for (name, number) in [(b"d0", 300), (b"d1", 400), (b"d2", 500)] {
         let directory = index.subdirectory(top, name).unwrap();

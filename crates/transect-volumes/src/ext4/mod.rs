@@ -29,7 +29,7 @@ use std::io;
 use transect_sys::ReadAt;
 
 use super::index::{About, Names, UNIX_FIELDS, VolumeIndex};
-use super::inode_table::{InodeRecord, InodeTable, Role};
+use super::inode_table::{InodeRecord, InodeTable};
 use super::threads::Effort;
 use inode_tables::{Found, Inodes};
 use superblock::{Superblock, incompat};
@@ -64,7 +64,7 @@ fn read_tables(
     let mut inodes = inode_tables::read(source, superblock, groups, None, effort);
     let names = directories::read(source, superblock, &mut inodes, effort.threads);
     let Inodes { table, directories, mut errors, .. } = inodes;
-    if let Some(Role::Directory(top)) = table.get(ROOT).map(InodeRecord::role) {
+    if let Some(top) = table.get(ROOT).and_then(InodeRecord::directory) {
         errors.extend(wrong_group.map(|error| (top, error)));
     }
     Ok(join(table, &directories, names, errors, superblock.device(), ROOT))

@@ -88,7 +88,7 @@ fn btrfs_changes_since_beginning_doubtful() {
         let all = (0..).zip(changed).filter(|(_, changed)| *changed).map(|(at, _)| path(at));
         let mut all: Vec<PathBuf> = all.collect();
         all.sort();
-        let a = index.subdirectory(index.top().unwrap(), b"a").unwrap();
+        let a = index.subdirectory(index.top.unwrap(), b"a").unwrap();
         let mut position = index.begin(a);
         let mut is_file_known = false;
         while let Some((name, inode)) = index.next(&mut position) {

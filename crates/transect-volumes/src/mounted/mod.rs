@@ -75,7 +75,7 @@ fn doubt_covered(
     let root = path_of_open(root)?;
     for mount in mounts()? {
         let Ok(below) = mount.point.strip_prefix(&root) else { continue };
-        let mut at = index.top();
+        let mut at = index.top;
         let mut names = below.iter().peekable();
         while let (Some(directory), Some(name)) = (at, names.next()) {
             at = index.subdirectory(directory, name.as_encoded_bytes());
@@ -219,7 +219,7 @@ impl Live {
     ) -> Result<Place, Fault> {
         let Some(volume) = volume else { return Ok(live(None, handle, path)) };
         let found = self.reader.stat_open(&mut handle, FieldMask::FILE_ID)?;
-        if found.device() != Some(volume.index.device()) {
+        if found.device() != Some(volume.index.about.device) {
             return self.other_volume(handle, found.file_id());
         }
         let is_same = |directory: &u32| {
@@ -260,7 +260,7 @@ impl Live {
         volume: &Arc<OpenVolume>,
         open: impl FnOnce(&mut GetdentsReader) -> Result<ListingHandle, Fault>,
     ) -> Result<Place, Fault> {
-        match volume.index.top().filter(|&top| !volume.is_doubtful(top)) {
+        match volume.index.top.filter(|&top| !volume.is_doubtful(top)) {
             Some(top) => Ok(Place::table(volume, top)),
             None => {
                 let handle = open(&mut self.reader)?;

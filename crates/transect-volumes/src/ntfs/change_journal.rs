@@ -14,7 +14,6 @@ use transect_sys::{FileType, ReadAt, name_from_bytes};
 use super::super::error::unsupported;
 use super::super::index::VolumeIndex;
 use super::super::threads::Effort;
-use super::boot_sector::BootSector;
 use super::change_record::{ChangeRecord, Found, PAGE, Records, begins_page};
 use super::facts::append_name;
 use super::file_table::FileTable;
@@ -105,24 +104,17 @@ pub(in super::super) fn read(
     effort: Effort,
     show: impl FnMut(JournalChange) -> ControlFlow<()>,
 ) -> io::Result<JournalCounts> {
-    let boot = BootSector::read(source)?;
-    let table = FileTable::find(source, &boot)?;
-    let parts = records::read(source, &table, boot.record_size, effort);
-    let (index, sequences) = join(source, &boot, &table, parts);
+    let table = FileTable::find(source)?;
+    let (index, sequences) = join(&table, records::read(&table, effort));
     let none = || unsupported("it has no change journal");
     let record = journal_record(&index).ok_or_else(none)?;
     let wanted =
-        Wanted { boot: &boot, what: "change journal", kind: kind::DATA, name: STREAM_NAME };
-    let journal = table.find_in(source, record, &wanted)?.ok_or_else(none)?;
+        Wanted { boot: &table.boot, what: "change journal", kind: kind::DATA, name: STREAM_NAME };
+    let journal = table.find_in(record, &wanted)?.ok_or_else(none)?;
     if !journal.runs.is_small() {
         return Err(wanted.damaged());
     }
-    show_records(
-        source,
-        &journal,
-        Paths { table: Some((&index, &sequences)), gone: HashMap::new() },
-        show,
-    )
+    show_records(source, &journal, Some((&index, &sequences)), show)
 }
 
 /// Reads a stream `$J` that was copied from a volume, with the holes at its beginning or without. `None` if it is not one.
@@ -141,7 +133,7 @@ pub(in super::super) fn read_stream(
         at = end.max(source.next_data(end)? / page * page);
     }
     let journal = Stream { runs, size, initialized: size };
-    show_records(source, &journal, Paths { table: None, gone: HashMap::new() }, show).map(Some)
+    show_records(source, &journal, None, show).map(Some)
 }
 
 /// Returns the first page of a stream that is not zeros; `None` if no journal can begin with it.
@@ -166,9 +158,10 @@ fn first_page(source: &dyn ReadAt, size: u64) -> io::Result<Option<u64>> {
 fn show_records(
     source: &dyn ReadAt,
     journal: &Stream,
-    mut paths: Paths<'_>,
+    table: Option<(&VolumeIndex, &Sequences)>,
     mut show: impl FnMut(JournalChange) -> ControlFlow<()>,
 ) -> io::Result<JournalCounts> {
+    let mut paths = Paths { table, gone: HashMap::new() };
     each_record(source, journal, |found| {
         if let Ok(Found::Change(change)) = found {
             paths.note(&change);
@@ -263,7 +256,7 @@ impl<'a> Paths<'a> {
         let reference = Reference::new(reference);
         let record = u32::try_from(reference.record).ok()?;
         let Some((index, sequences)) = self.table else { return (record == ROOT).then_some(0) };
-        let is_current = sequences.is_current(index.inodes(), reference);
+        let is_current = sequences.is_current(&index.inodes, reference);
         index.directory(record).filter(|_| is_current)
     }
 

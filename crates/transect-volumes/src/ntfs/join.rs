@@ -2,12 +2,11 @@
 
 use std::io;
 
-use transect_sys::{FieldMask, FileType, ReadAt};
+use transect_sys::{FieldMask, FileType};
 
 use super::super::error::{invalid, same_error};
 use super::super::index::{About, NO_DIRECTORY, Names, VolumeIndex};
 use super::super::inode_table::{InodeGroup, InodeRecord, InodeTable, Role};
-use super::boot_sector::BootSector;
 use super::facts::set_sizes;
 use super::file_table::FileTable;
 use super::listed::{SmallIndex, listed};
@@ -31,22 +30,17 @@ struct Records {
     sequences: Sequences,
 }
 
-pub(super) fn join(
-    source: &dyn ReadAt,
-    boot: &BootSector,
-    table: &FileTable,
-    mut parts: Vec<Part>,
-) -> (VolumeIndex, Sequences) {
-    let mut records = Records::new(&mut parts, per_piece(boot.record_size));
+pub(super) fn join(table: &FileTable<'_>, mut parts: Vec<Part>) -> (VolumeIndex, Sequences) {
+    let mut records = Records::new(&mut parts, per_piece(table));
     parts.iter().flat_map(|part| &part.extensions).for_each(|it| records.apply(it));
-    parts.iter().flat_map(|part| &part.outside).for_each(|it| records.look(source, boot, it));
+    parts.iter().flat_map(|part| &part.outside).for_each(|it| records.look(table, it));
     let directories = records.number_directories(&parts);
     // A record that cannot be read does not matter if it is free.
     for part in parts.iter_mut().filter(|part| !part.unreadable.is_empty()) {
-        table.retain_used(source, boot, &mut part.unreadable);
+        table.retain_used(&mut part.unreadable);
     }
     let mut errors = Vec::new();
-    if let Some(Role::Directory(top)) = records.inodes.get(ROOT).map(InodeRecord::role) {
+    if let Some(top) = records.inodes.get(ROOT).and_then(InodeRecord::directory) {
         errors.extend(records.error(&parts).map(|error| (top, error)));
     }
     let streams: Vec<FileStreams> =
@@ -57,11 +51,11 @@ pub(super) fn join(
     let mut names: Vec<Names> =
         parts.into_iter().map(|part| records.assign(part.names, &part.runs, &mut sums)).collect();
     let other = indexes.into_iter().filter_map(|index| records.unlike(index, &sums));
-    let listed = listed(source, table, other);
+    let listed = listed(table, other);
     if !listed.is_empty() {
         names.iter_mut().for_each(|names| names.retain_in(&listed));
     }
-    let device = boot.serial_number.max(1);
+    let device = table.boot.serial_number.max(1);
     let about = About { device, root: ROOT, fields: FIELDS, inode: "file record" };
     let Records { inodes, sequences } = records;
     let mut index = VolumeIndex::new(about, inodes, directories, names, errors);
@@ -112,14 +106,15 @@ impl Records {
     }
 
     /// Reads content that says what a file is. If that fails, the file stays one.
-    fn look(&mut self, source: &dyn ReadAt, boot: &BootSector, outside: &Outside) {
+    fn look(&mut self, table: &FileTable<'_>, outside: &Outside) {
         let Some(record) = self.current(outside.record) else { return };
         if !outside.content.matters(record) {
             return;
         }
         let mut bytes = vec![0; outside.size as usize];
-        let mut runs = Runs::new(boot.cluster_size, boot.clusters);
-        let read = runs.append(&outside.run_list).and_then(|()| runs.read(source, 0, &mut bytes));
+        let mut runs = Runs::new(table.boot.cluster_size, table.boot.clusters);
+        let read = runs.append(&outside.run_list);
+        let read = read.and_then(|()| runs.read(table.source, 0, &mut bytes));
         if read.is_ok()
             && let Some(special) = outside.content.meaning(&bytes)
         {
@@ -133,7 +128,7 @@ impl Records {
         for &number in parts.iter().flat_map(|part| &part.directories) {
             // Some have turned out to be links.
             if let Some(record) = self.inodes.get_mut(number)
-                && let Role::Directory(_) = record.role()
+                && record.directory().is_some()
             {
                 record.set_role(Role::Directory(directories.len() as u32));
                 directories.push(number);
@@ -162,10 +157,7 @@ impl Records {
     fn assign(&mut self, mut names: Names, runs: &[Run], sums: &mut [u64]) -> Names {
         let mut directory_of = |run: &Run| {
             run.base.is_none_or(|base| self.current(base).is_some()).then_some(())?;
-            match self.current(run.directory)?.role() {
-                Role::Directory(number) => Some(number),
-                _ => None,
-            }
+            self.current(run.directory)?.directory()
         };
         let numbers: Vec<u32> =
             runs.iter().map(|run| directory_of(run).unwrap_or(NO_DIRECTORY)).collect();
@@ -180,10 +172,7 @@ impl Records {
 
     /// Returns an index and the number of its directory, if its names differ from those in the records.
     fn unlike(&mut self, index: SmallIndex, sums: &[u64]) -> Option<(u32, SmallIndex)> {
-        let number = match self.current(index.directory)?.role() {
-            Role::Directory(number) => number,
-            _ => return None,
-        };
+        let number = self.current(index.directory)?.directory()?;
         (sums[number as usize] != index.sum).then_some((number, index))
     }
 }

@@ -10,8 +10,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use transect_sys::ReadAt;
-
 use super::super::source::Fields;
 use super::facts::{FileName, INDEX_NAME};
 use super::file_table::FileTable;
@@ -45,9 +43,9 @@ impl SmallIndex {
     }
 
     /// Returns the names, read once more.
-    fn names(&self, source: &dyn ReadAt, table: &FileTable) -> Option<Listed> {
-        let mut bytes = vec![0; table.record_size as usize];
-        table.read(source, self.at, &mut bytes).ok()?;
+    fn names(&self, table: &FileTable<'_>) -> Option<Listed> {
+        let mut bytes = vec![0; table.boot.record_size as usize];
+        table.read(self.at, &mut bytes).ok()?;
         let record = Record::restore(&mut bytes).ok()??;
         let index = record.attributes().filter_map(Result::ok).find_map(|it| {
             let is_it = it.kind() == kind::INDEX_ROOT && it.name() == INDEX_NAME;
@@ -69,11 +67,10 @@ pub(super) type Listed = HashSet<(u32, Vec<u8>)>;
 
 /// Returns the names in indexes, by the number of the directory.
 pub(super) fn listed(
-    source: &dyn ReadAt,
-    table: &FileTable,
+    table: &FileTable<'_>,
     indexes: impl Iterator<Item = (u32, SmallIndex)>,
 ) -> HashMap<u32, Listed> {
-    indexes.filter_map(|(number, index)| Some((number, index.names(source, table)?))).collect()
+    indexes.filter_map(|(number, index)| Some((number, index.names(table)?))).collect()
 }
 
 /// Calls `each` for the names in an index that are shown, with the records of their files. `None` if it has blocks, or is

@@ -33,6 +33,7 @@ use transect_sys::ReadAt;
 
 use super::index::VolumeIndex;
 use super::threads::Effort;
+#[cfg(windows)]
 use boot_sector::BootSector;
 pub(super) use boot_sector::is_likely;
 use file_table::FileTable;
@@ -47,9 +48,7 @@ pub(super) fn size_of_volume(source: &dyn ReadAt) -> io::Result<u64> {
 /// Reads the file table of a volume.
 /// Errors after the table was found are those of the top directory, as it is not known where damaged records belong.
 pub(super) fn read(source: &dyn ReadAt, effort: Effort) -> io::Result<VolumeIndex> {
-    let boot = BootSector::read(source)?;
-    let table = FileTable::find(source, &boot)?;
-    let parts = records::read(source, &table, boot.record_size, effort);
-    let (index, _) = join::join(source, &boot, &table, parts);
+    let table = FileTable::find(source)?;
+    let (index, _) = join::join(&table, records::read(&table, effort));
     Ok(index)
 }

@@ -1,6 +1,6 @@
 //! Reads all records of the file table, several pieces of it at once.
 
-use transect_sys::{AlternateStreams, ReadAt};
+use transect_sys::AlternateStreams;
 
 use super::super::index::Names;
 use super::super::inode_table::{
@@ -89,18 +89,14 @@ impl Sequences {
     }
 }
 
-pub(super) fn per_piece(record_size: u32) -> u32 {
-    PIECE / record_size
+pub(super) fn per_piece(table: &FileTable<'_>) -> u32 {
+    PIECE / table.boot.record_size
 }
 
 /// Reads all records. What cannot be read is an error of its piece.
-pub(super) fn read(
-    source: &dyn ReadAt,
-    table: &FileTable,
-    record_size: u32,
-    effort: Effort,
-) -> Vec<Part> {
-    let pieces = 0..table.records.div_ceil(per_piece(record_size));
+pub(super) fn read(table: &FileTable<'_>, effort: Effort) -> Vec<Part> {
+    let (record_size, per_piece) = (table.boot.record_size, per_piece(table));
+    let pieces = 0..table.records.div_ceil(per_piece);
     // One thread may read more than the others.
     let room = table.records as usize / effort.threads / 8 * 9;
     let begin = || {
@@ -110,10 +106,10 @@ pub(super) fn read(
         (Part { inodes, names, sequences, ..Part::default() }, Vec::new())
     };
     let parts = share_out(effort.threads, pieces, begin, |(part, bytes), number| {
-        let first = number * per_piece(record_size);
-        let count = per_piece(record_size).min(table.records - first);
+        let first = number * per_piece;
+        let count = per_piece.min(table.records - first);
         bytes.resize((count * record_size) as usize, 0);
-        let group = match table.read(source, first, bytes) {
+        let group = match table.read(first, bytes) {
             Ok(()) => part.read_piece(first, bytes, record_size, effort.all_times),
             Err(error) => InodeGroup { error: Some(error), ..InodeGroup::default() },
         };

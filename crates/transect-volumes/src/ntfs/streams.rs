@@ -16,9 +16,9 @@ pub(super) fn sum(
     found: &[FileStreams],
 ) -> AlternateStreams {
     let role = |file: Reference| {
-        let is_current = sequences.is_current(index.inodes(), file);
+        let is_current = sequences.is_current(&index.inodes, file);
         let record = u32::try_from(file.record).ok().filter(|_| is_current)?;
-        Some((record, index.inodes().get(record)?.role()))
+        Some((record, index.inodes.get(record)?.role()))
     };
     // The directory of a file is known from one of its names, or, with names in other records, only from all entries.
     let mut parents = HashMap::new();
