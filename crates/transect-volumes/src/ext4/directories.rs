@@ -87,9 +87,8 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn records(&self, directory: u32) -> Records<'_> {
-        let found = &self.directories[directory as usize];
-        let Found { inode, seed, encrypted, .. } = *found;
-        Records { superblock: self.superblock, inode, seed, encrypted }
+        let directory = &self.directories[directory as usize];
+        Records { superblock: self.superblock, directory }
     }
 
     /// Adds the entries that are stored in inodes of directories.

@@ -11,6 +11,7 @@ use transect_sys::processor::crc32c;
 use super::super::error::invalid;
 use super::super::index::Names;
 use super::super::source::Fields;
+use super::inode_tables::Found;
 use super::superblock::{Superblock, incompat};
 
 /// The record at the end of a block that holds its checksum.
@@ -22,12 +23,7 @@ const TYPE_UNKNOWN: u8 = 0;
 #[derive(Clone, Copy)]
 pub(super) struct Records<'a> {
     pub(super) superblock: &'a Superblock,
-    /// The inode of the directory.
-    pub(super) inode: u32,
-    /// The beginning of the directory's checksums.
-    pub(super) seed: u32,
-    /// Names are encrypted: any bytes, so they are shown as text.
-    pub(super) encrypted: bool,
+    pub(super) directory: &'a Found,
 }
 
 impl Records<'_> {
@@ -51,7 +47,7 @@ impl Records<'_> {
         let fields = Fields(block);
         let second = self.record_length(fields.u16(4));
         let name = |at: usize| block.get(at + 8..at + 8 + usize::from(block[at + 6]));
-        fields.u32(0) == self.inode
+        fields.u32(0) == self.directory.inode
             && name(0) == Some(b".")
             && second + 8 <= block.len()
             && name(second) == Some(b"..")
@@ -70,7 +66,7 @@ impl Records<'_> {
             return self.add_records(block, names);
         }
         let (covered, tail) = block.split_at(block.len() - 12);
-        if tail[..8] != TAIL || crc32c(self.seed, covered) != Fields(tail).u32(8) {
+        if tail[..8] != TAIL || crc32c(self.directory.seed, covered) != Fields(tail).u32(8) {
             return Err(wrong());
         }
         self.add_records(covered, names)
@@ -101,7 +97,7 @@ impl Records<'_> {
         if used > room || room + 8 > block.len() {
             return false;
         }
-        let crc = crc32c(crc32c(self.seed, &block[..used]), &block[room..room + 4]);
+        let crc = crc32c(crc32c(self.directory.seed, &block[..used]), &block[room..room + 4]);
         crc32c(crc, &[0; 4]) == fields.u32(room + 4)
     }
 
@@ -128,7 +124,7 @@ impl Records<'_> {
             }
             let file_type = if has_type { file_type & 0x7 } else { TYPE_UNKNOWN };
             let may_be_directory = matches!(file_type, TYPE_DIRECTORY | TYPE_UNKNOWN);
-            if self.encrypted {
+            if self.directory.encrypted {
                 names.push(encoded(name).as_bytes(), inode, may_be_directory);
             } else if !is_possible(name) {
                 return Err(damaged());

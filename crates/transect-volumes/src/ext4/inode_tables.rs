@@ -24,11 +24,13 @@ const MAX_GAP: usize = 16;
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "for mounted volumes"))]
 pub(super) struct Found {
     pub(super) inode: u32,
+    /// The beginning of the checksums of its blocks.
     pub(super) seed: u32,
     /// The block with its inode.
     pub(super) block: u64,
     /// See [`Inode::stamp`].
     pub(super) stamp: u32,
+    /// Names are encrypted: any bytes, so they are shown as text.
     pub(super) encrypted: bool,
     /// It changed since reading began.
     pub(super) is_recent: bool,

@@ -15,6 +15,7 @@ use transect_sys::ReadAt;
 use transect_sys::processor::crc32c;
 
 use super::super::error::{invalid, unsupported};
+use super::super::source;
 use super::content::{Content, DirectoryRun};
 use super::groups;
 use super::inode::Inode;
@@ -107,13 +108,11 @@ pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl Fields<'_> {
     pub(super) fn u16(self, at: usize) -> u32 {
-        let bytes = self.0.get(at..).and_then(|rest| rest.first_chunk());
-        bytes.map_or(0, |&bytes| u16::from_be_bytes(bytes).into())
+        source::Fields(self.0).u16(at).swap_bytes().into()
     }
 
     pub(super) fn u32(self, at: usize) -> u32 {
-        let bytes = self.0.get(at..).and_then(|rest| rest.first_chunk());
-        bytes.map_or(0, |&bytes| u32::from_be_bytes(bytes))
+        source::Fields(self.0).u32(at).swap_bytes()
     }
 
     pub(super) fn u64(self, at: usize) -> u64 {
