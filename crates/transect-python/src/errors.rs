@@ -56,7 +56,7 @@ impl ErrorInfo {
         Self {
             path: error.path().unwrap_or(Path::new("")).to_owned(),
             operation: error.operation().as_str().replace(' ', "_"),
-            kind: error.kind(),
+            kind: error.reason().as_str(),
             errno: error.io_error().and_then(io::Error::raw_os_error),
             message: error.to_string(),
         }
@@ -142,10 +142,8 @@ fn warn(py: Python<'_>, errors: u64, meaning: &str) -> PyResult<()> {
 
 /// Returns the exception for a file that cannot be written.
 pub(crate) fn file_exception(py: Python<'_>, error: &transect_transform::Error) -> PyErr {
-    match error {
-        transect_transform::Error::System { path, source, .. } => {
-            os_exception(py, source, Some(path))
-        }
-        error => PyOSError::new_err(error.to_string()),
+    match error.io_error() {
+        Some(source) => os_exception(py, source, error.path()),
+        None => PyOSError::new_err(error.to_string()),
     }
 }

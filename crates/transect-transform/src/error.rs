@@ -32,10 +32,29 @@ transect_sys::words! {
     }
 }
 
-/// Why a file is left unchanged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why a file was not transformed.
+#[derive(Debug)]
 #[non_exhaustive]
-pub enum Rejection {
+pub enum Reason {
+    /// The system reported an error.
+    System(io::Error),
+    /// It changed meanwhile, so that the result matches neither version.
+    Changed,
+    /// A step cannot process the content: where and why.
+    Invalid(InvalidData),
+    /// Both inputs have the same target.
+    SameTarget([PathBuf; 2]),
+    /// There is not enough free space for the results.
+    NoSpace {
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+    },
+    /// The method cannot do the work. Contains its name and the reason.
+    Unsupported(&'static str, &'static str),
+    /// The user cancelled.
+    Cancelled,
     /// It is not a regular file.
     NotAFile(FileType),
     /// It exists and must not be replaced.
@@ -56,10 +75,17 @@ pub enum Rejection {
     NotAsWritten,
 }
 
-impl Rejection {
+impl Reason {
     /// Returns the name of the reason in JSON.
-    pub fn as_str(self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
+            Self::System(source) => FaultKind::of(source).as_str(),
+            Self::Changed => "changed",
+            Self::Invalid(_) => "refused",
+            Self::SameTarget(_) => "same_target",
+            Self::NoSpace { .. } => "no_room",
+            Self::Unsupported(..) => "impossible",
+            Self::Cancelled => "cancelled",
             Self::NotAFile(_) => "not_a_file",
             Self::Exists => "exists",
             Self::IsInput => "is_input",
@@ -73,9 +99,23 @@ impl Rejection {
     }
 }
 
-impl fmt::Display for Rejection {
+impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::System(source) => write!(f, "{}", transect::reason(source)),
+            Self::Changed => f.write_str("it changed while it was read"),
+            Self::Invalid(error) => error.fmt(f),
+            Self::SameTarget([one, other]) => {
+                let (one, other) = (one.display(), other.display());
+                write!(f, "it is the target of both '{one}' and '{other}'")
+            }
+            Self::NoSpace { needed, free } => {
+                write!(f, "the results need {needed} bytes, and only {free} are free")
+            }
+            Self::Unsupported(method, why) => {
+                write!(f, "method '{method}' cannot be used here: {why}")
+            }
+            Self::Cancelled => f.write_str("stopped"),
             Self::NotAFile(file_type) => write!(f, "it is {}", article(*file_type)),
             Self::Exists => f.write_str("it already exists"),
             Self::IsInput => f.write_str("it is the input itself"),
@@ -108,160 +148,76 @@ fn article(file_type: FileType) -> &'static str {
     }
 }
 
-/// Why a file was not transformed. The target is unchanged.
+/// Why a file was not transformed: what failed, and on which file. The target is unchanged.
 #[derive(Debug)]
-#[non_exhaustive]
-pub enum Error {
-    /// The system reported an error.
-    System {
-        /// The operation that failed.
-        operation: Operation,
-        /// The file; for a temporary file, its target.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The file does not qualify for the operation.
-    Rejected {
-        /// The operation.
-        operation: Operation,
-        /// The file.
-        path: PathBuf,
-        /// Why it does not qualify.
-        reason: Rejection,
-    },
-    /// The file changed meanwhile, so that the result matches neither version.
-    Changed {
-        /// The operation.
-        operation: Operation,
-        /// The file.
-        path: PathBuf,
-    },
-    /// A step cannot process the content.
-    Invalid {
-        /// The operation.
-        operation: Operation,
-        /// The file.
-        path: PathBuf,
-        /// Where and why.
-        error: InvalidData,
-    },
-    /// Two inputs have the same target.
-    SameTarget {
-        /// The target.
-        path: PathBuf,
-        /// Both inputs.
-        inputs: [PathBuf; 2],
-    },
-    /// There is not enough free space for the results.
-    NoSpace {
-        /// The directory for the results.
-        path: PathBuf,
-        /// Bytes needed.
-        needed: u64,
-        /// Bytes free.
-        free: u64,
-    },
-    /// The method cannot do the work. Contains its name and the reason.
-    Unsupported(&'static str, &'static str),
-    /// The user cancelled.
-    Cancelled {
-        /// The file in progress.
-        path: PathBuf,
-    },
+pub struct Error {
+    operation: Operation,
+    /// For a temporary file, its target.
+    path: Option<PathBuf>,
+    reason: Reason,
 }
 
 impl Error {
     /// Returns the system's error, if it is one.
     pub fn io_error(&self) -> Option<&io::Error> {
-        match self {
-            Self::System { source, .. } => Some(source),
+        match &self.reason {
+            Reason::System(source) => Some(source),
             _ => None,
         }
     }
 
-    /// Returns the file; `None` if the error is not about one.
+    /// Returns the file; for a temporary file, its target. `None` if the error is not about one.
     pub fn path(&self) -> Option<&Path> {
-        match self {
-            Self::System { path, .. }
-            | Self::Rejected { path, .. }
-            | Self::Changed { path, .. }
-            | Self::Invalid { path, .. }
-            | Self::SameTarget { path, .. }
-            | Self::NoSpace { path, .. }
-            | Self::Cancelled { path } => Some(path),
-            Self::Unsupported(..) => None,
-        }
+        self.path.as_deref()
     }
 
     /// Returns the operation that failed.
     pub fn operation(&self) -> Operation {
-        match self {
-            Self::System { operation, .. }
-            | Self::Rejected { operation, .. }
-            | Self::Changed { operation, .. }
-            | Self::Invalid { operation, .. } => *operation,
-            Self::SameTarget { .. } | Self::NoSpace { .. } => Operation::Write,
-            Self::Unsupported(..) | Self::Cancelled { .. } => Operation::Transform,
-        }
+        self.operation
     }
 
-    /// Returns the kind of the error in JSON.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::System { source, .. } => FaultKind::of(source).as_str(),
-            Self::Rejected { reason, .. } => reason.as_str(),
-            Self::Changed { .. } => "changed",
-            Self::Invalid { .. } => "refused",
-            Self::SameTarget { .. } => "same_target",
-            Self::NoSpace { .. } => "no_room",
-            Self::Unsupported(..) => "impossible",
-            Self::Cancelled { .. } => "cancelled",
-        }
+    /// Returns why it failed.
+    pub fn reason(&self) -> &Reason {
+        &self.reason
+    }
+
+    pub(crate) fn new(operation: Operation, path: &Path, reason: Reason) -> Self {
+        Self { operation, path: Some(path.to_owned()), reason }
     }
 
     /// Returns a function that turns a system error about `path` into an [`Error`].
-    pub(crate) fn system(operation: Operation, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::System { operation, path: path.to_owned(), source }
+    pub fn system(operation: Operation, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::new(operation, path, Reason::System(source))
     }
 
     /// Returns a copy of a system error, for each further file it concerns.
     pub(crate) fn duplicate(&self) -> Self {
-        match self {
-            Self::System { operation, path, source } => Self::System {
-                operation: *operation,
-                path: path.clone(),
-                source: duplicate_io_error(source),
-            },
-            other => unreachable!("BUG: only the system refuses several at once: {other}"),
-        }
+        let Reason::System(source) = &self.reason else {
+            unreachable!("BUG: only the system refuses several at once: {self}")
+        };
+        let reason = Reason::System(duplicate_io_error(source));
+        Self { operation: self.operation, path: self.path.clone(), reason }
     }
 
-    pub(crate) fn rejected(operation: Operation, path: &Path, reason: Rejection) -> Self {
-        Self::Rejected { operation, path: path.to_owned(), reason }
+    /// Returns the error for a method that cannot do the work.
+    pub(crate) fn unsupported(method: &'static str, why: &'static str) -> Self {
+        let reason = Reason::Unsupported(method, why);
+        Self { operation: Operation::Transform, path: None, reason }
     }
 
     /// Returns a function that turns a step's error about the content of `path` into an [`Error`].
     pub(crate) fn invalid(path: &Path) -> impl FnOnce(InvalidData) -> Self {
-        move |error| Self::Invalid { operation: Operation::Transform, path: path.to_owned(), error }
+        move |error| Self::new(Operation::Transform, path, Reason::Invalid(error))
     }
 
     /// Returns the error for a file that changed while it was read.
     pub(crate) fn changed(path: &Path) -> Self {
-        Self::Changed { operation: Operation::Transform, path: path.to_owned() }
+        Self::new(Operation::Transform, path, Reason::Changed)
     }
 
-    /// Returns a function that makes errors about the content of a file errors of an operation
-    /// other than [`Operation::Transform`].
-    pub(crate) fn during(actual: Operation) -> impl FnOnce(Self) -> Self {
-        move |mut error| {
-            if let Self::Changed { operation, .. } | Self::Invalid { operation, .. } = &mut error
-                && *operation == Operation::Transform
-            {
-                *operation = actual;
-            }
-            error
-        }
+    /// Returns the error for a file that was in progress when the user cancelled.
+    pub(crate) fn cancelled(path: &Path) -> Self {
+        Self::new(Operation::Transform, path, Reason::Cancelled)
     }
 }
 
@@ -272,43 +228,21 @@ pub(crate) fn duplicate_io_error(error: &io::Error) -> io::Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut cannot = |operation: Operation, path: &Path, why: &dyn fmt::Display| {
-            write!(f, "cannot {} '{}': {why}", operation.as_str(), path.display())
-        };
-        match self {
-            Self::System { operation, path, source } => {
-                cannot(*operation, path, &transect::reason(source))
+        match &self.path {
+            Some(path) => {
+                let operation = self.operation.as_str();
+                write!(f, "cannot {operation} '{}': {}", path.display(), self.reason)
             }
-            Self::Rejected { operation, path, reason } => cannot(*operation, path, reason),
-            Self::Changed { operation, path } => {
-                cannot(*operation, path, &"it changed while it was read")
-            }
-            Self::Invalid { operation, path, error } => cannot(*operation, path, error),
-            Self::SameTarget { path, inputs: [one, other] } => {
-                let (one, other) = (one.display(), other.display());
-                cannot(
-                    Operation::Write,
-                    path,
-                    &format_args!("it is the target of both '{one}' and '{other}'"),
-                )
-            }
-            Self::NoSpace { path, needed, free } => {
-                let why = format_args!("the results need {needed} bytes, and only {free} are free");
-                cannot(Operation::Write, path, &why)
-            }
-            Self::Unsupported(method, why) => {
-                write!(f, "method '{method}' cannot be used here: {why}")
-            }
-            Self::Cancelled { path } => cannot(Operation::Transform, path, &"stopped"),
+            None => self.reason.fmt(f),
         }
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::System { source, .. } => Some(source),
-            Self::Invalid { error, .. } => Some(error),
+        match &self.reason {
+            Reason::System(source) => Some(source),
+            Reason::Invalid(error) => Some(error),
             _ => None,
         }
     }
@@ -317,10 +251,6 @@ impl std::error::Error for Error {
 /// For [`Write`](std::io::Write), which returns system errors only.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
-        let kind = match &error {
-            Error::System { source, .. } => source.kind(),
-            _ => io::ErrorKind::Other,
-        };
-        Self::new(kind, error)
+        Self::new(error.io_error().map_or(io::ErrorKind::Other, io::Error::kind), error)
     }
 }

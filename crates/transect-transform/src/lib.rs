@@ -29,7 +29,7 @@ pub mod tree;
 mod verify;
 mod whole_file;
 
-pub use error::{Error, Operation, Rejection};
+pub use error::{Error, Operation, Reason};
 pub use source::Source;
 pub use stream::stream;
 pub use verify::verify;

@@ -9,7 +9,7 @@ use transect::Cancel;
 use transect_sys::file::{attributes_at, attributes_of};
 use transect_sys::{Attributes, FileId, FileType};
 
-use crate::error::{Error, Operation, Rejection};
+use crate::error::{Error, Operation, Reason};
 use crate::system;
 
 /// A regular file that is read once, from beginning to end.
@@ -152,7 +152,7 @@ impl Source {
         Ok(())
     }
 
-    /// Returns [`Error::Changed`] if the file's size has changed; otherwise the system's error.
+    /// Returns [`Reason::Changed`] if the file's size has changed; otherwise the system's error.
     pub(crate) fn changed_or(&self, error: io::Error) -> Error {
         match attributes_of(&self.file) {
             Ok(now) if now.size() != self.before.size() => Error::changed(&self.path),
@@ -244,10 +244,10 @@ pub(crate) fn same_state(before: &Attributes, after: &Attributes) -> bool {
         && before.ctime() == after.ctime()
 }
 
-/// Returns [`Error::Cancelled`] if a stop was requested.
+/// Returns [`Reason::Cancelled`] if a stop was requested.
 pub(crate) fn check_cancelled(cancel: &Cancel, source: &Source) -> Result<(), Error> {
     if cancel.is_cancelled() {
-        return Err(Error::Cancelled { path: source.path().to_owned() });
+        return Err(Error::cancelled(source.path()));
     }
     Ok(())
 }
@@ -255,7 +255,7 @@ pub(crate) fn check_cancelled(cancel: &Cancel, source: &Source) -> Result<(), Er
 fn regular(path: &Path, attributes: &Attributes) -> Result<(), Error> {
     match attributes.file_type() {
         FileType::File => Ok(()),
-        other => Err(Error::rejected(Operation::Read, path, Rejection::NotAFile(other))),
+        other => Err(Error::new(Operation::Read, path, Reason::NotAFile(other))),
     }
 }
 

@@ -32,7 +32,7 @@ pub fn stream(
     let mut result = Vec::new();
     loop {
         if options.cancel.is_cancelled() {
-            return Err(Error::Cancelled { path: input.to_owned() });
+            return Err(Error::cancelled(input));
         }
         // Pass on what has arrived, without waiting for a whole block.
         let read = match from.read(&mut block) {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use transect_sys::input::open_stream;
 use transect_transform::manifest::{self, Line};
 use transect_transform::pass::PassOptions;
-use transect_transform::{Error, verify};
+use transect_transform::{Error, Reason, verify};
 
 use super::transform::{cores, count_files, error_object, progress};
 use crate::args::VerifyArgs;
@@ -172,7 +172,7 @@ fn record(
     let (count, status, word) = match verdict {
         Ok(true) => (&mut counts.matching, "matching", "OK"),
         Ok(false) => (&mut counts.differing, "differing", "DIFFERS"),
-        Err(Error::Cancelled { .. }) => return None,
+        Err(error) if matches!(error.reason(), Reason::Cancelled) => return None,
         Err(error) if is_missing(error) => (&mut counts.missing, "missing", "MISSING"),
         Err(_) => (&mut counts.failed, "failed", "FAILED"),
     };

@@ -56,9 +56,8 @@ impl ProfileStore {
     /// # Errors
     /// A system call fails; an earlier profile is then unchanged.
     pub fn store(&self, profile: &Profile) -> Result<PathBuf, Error> {
-        private_dir::create_all(&self.0, OtherUsers::ReadOnly).map_err(|refused| {
-            Error::System { operation: Operation::Create, path: self.0.clone(), source: refused }
-        })?;
+        private_dir::create_all(&self.0, OtherUsers::ReadOnly)
+            .map_err(Error::system(Operation::Create, &self.0))?;
         let file = self.file(&profile.identity);
         put_with(&file, |out| {
             serde_json::to_writer_pretty(&mut *out, profile)?;

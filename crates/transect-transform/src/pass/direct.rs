@@ -31,7 +31,7 @@ fn alignment(
 
 /// Returns the error for a file that does not support direct I/O.
 fn no_direct_io(method: IoMethod) -> Error {
-    Error::Unsupported(method.as_str(), "the file system does not support direct I/O")
+    Error::unsupported(method.as_str(), "the file system does not support direct I/O")
 }
 
 /// A file read with direct I/O, and through the cache at unaligned offsets.

@@ -42,7 +42,7 @@ impl Window {
 
 /// Returns the error for a file that cannot be mapped.
 fn unmappable(method: IoMethod) -> Error {
-    Error::Unsupported(method.as_str(), "files of this kind cannot be mapped")
+    Error::unsupported(method.as_str(), "files of this kind cannot be mapped")
 }
 
 /// Copies blocks out of a mapping.
@@ -63,7 +63,7 @@ impl<'a> MappedReader<'a> {
     ) -> Result<Self, Error> {
         if source.size() == 0 && !source.is_empty()? {
             let why = "the file has no size: its content is made up while it is read";
-            return Err(Error::Unsupported(method.as_str(), why));
+            return Err(Error::unsupported(method.as_str(), why));
         }
         Ok(Self { source, method, block, size, window: Window::default() })
     }
@@ -119,7 +119,7 @@ impl MappedWriter {
         if !system::reserve(out.file(), part.clone()).map_err(out.write_error())? {
             let why = "this file system cannot reserve space, so a full device would not be \
                        detected in time";
-            return Err(Error::Unsupported(method.as_str(), why));
+            return Err(Error::unsupported(method.as_str(), why));
         }
         let mapping = Mapping::map_write(out.file(), part.clone()).map_err(out.write_error())?;
         Ok((part, mapping.ok_or_else(|| unmappable(method))?))

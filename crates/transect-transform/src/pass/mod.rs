@@ -50,7 +50,7 @@ use step_runner::{FillReader, StepBuffers, StepRunner};
 use streams::StreamWriter;
 pub use task::{Load, SizeClass, Task};
 
-use crate::error::Error;
+use crate::error::{Error, Reason};
 use crate::publish::Replacement;
 use crate::source::{Source, SourceOptions};
 use crate::step::{Cost, Finding, Step};
@@ -147,8 +147,9 @@ impl PassRunner {
             // The next attempt may need the step again.
             let borrowed = step.as_mut().map(|step| &mut **step as &mut dyn Step);
             let passed = self.pass(source, borrowed, out.as_deref_mut(), plan, task);
-            if !matches!(passed, Err(Error::Unsupported(..))) {
-                return passed;
+            match passed {
+                Err(error) if matches!(error.reason(), Reason::Unsupported(..)) => {}
+                passed => return passed,
             }
             source.rewind();
             if let Some(step) = &mut step {

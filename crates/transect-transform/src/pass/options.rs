@@ -26,7 +26,7 @@ transect_sys::options! {
         /// Sets the bytes to read at once; `None` chooses them for each file.
         block: Option<usize> = impl Into<Option<usize>>,
         /// Sets whether to reject binary files ([`is_binary`](crate::text::is_binary)) with
-        /// [`Rejection::Binary`](crate::Rejection::Binary), before anything is written.
+        /// [`Reason::Binary`](crate::Reason::Binary), before anything is written.
         text_only: bool = bool,
         /// Sets whether to read a result back from the device before publishing it, as far as the system drops its
         /// cached pages, and to compare it with what was written: for devices and cables that are not

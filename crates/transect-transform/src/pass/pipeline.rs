@@ -119,7 +119,7 @@ impl ChannelWriter {
         // Fails if the writer failed; `run` returns the writer's error instead.
         self.commands
             .send(command)
-            .map_err(|_| Error::Unsupported("pipeline", "its writer has ended"))
+            .map_err(|_| Error::unsupported("pipeline", "its writer has ended"))
     }
 }
 

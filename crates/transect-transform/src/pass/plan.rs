@@ -61,7 +61,7 @@ impl Plan {
         if let Some(method) = options.method {
             let fallback = Self { method, reason: "it was asked for", block: None };
             return match task.unsupported_reason(method) {
-                Some(why) => Err(Error::Unsupported(method.as_str(), why)),
+                Some(why) => Err(Error::unsupported(method.as_str(), why)),
                 None => Ok(PlanCandidates { attempts: Vec::new(), fallback }),
             };
         }

@@ -6,7 +6,7 @@ use super::block::Block;
 use super::diff_writer::{BlockWriter, DiffWriter, WriteSummary};
 use super::method::OutputMode;
 use super::options::{PassOptions, add_progress};
-use crate::error::{Error, Operation, Rejection};
+use crate::error::{Error, Operation, Reason};
 use crate::output::OutputBuffer;
 use crate::source::{Source, check_cancelled};
 use crate::step::{Finding, Shape, Step, StepError};
@@ -82,7 +82,7 @@ impl StepRunner<'_, '_> {
             let at = end;
             if self.options.text_only && at == 0 && is_binary(block) {
                 let path = self.source.path();
-                return Err(Error::rejected(Operation::Transform, path, Rejection::Binary));
+                return Err(Error::new(Operation::Transform, path, Reason::Binary));
             }
             end += block.len() as u64;
             add_progress(self.options.progress.as_deref(), block.len());

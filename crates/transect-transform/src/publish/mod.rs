@@ -35,7 +35,7 @@ use temporary::TemporaryFile;
 pub use temporary::temporary_name;
 use transect_sys::Attributes;
 
-use crate::error::{Error, Operation, Rejection};
+use crate::error::{Error, Operation, Reason};
 use crate::source::Source;
 use crate::system;
 
@@ -293,7 +293,7 @@ impl Replacement {
         if let Some(expected) = &self.expected {
             let matches = read_back::matches_digest(self.file(), expected);
             if !matches.map_err(Error::system(Operation::ReadBack, path))? {
-                return Err(Error::rejected(Operation::ReadBack, path, Rejection::NotAsWritten));
+                return Err(Error::new(Operation::ReadBack, path, Reason::NotAsWritten));
             }
         }
         let mut temporary = self.temporary.take().expect("BUG: it was started above");

@@ -7,7 +7,7 @@ use transect_sys::file::{attributes_at, query_attributes};
 use transect_sys::{Attributes, FieldMask, FileType, check_output_path};
 
 use super::options::{Existing, ReplaceOptions};
-use crate::error::{Error, Operation, Rejection};
+use crate::error::{Error, Operation, Reason};
 use crate::source::{Source, same_state};
 
 /// A target that was inspected.
@@ -30,9 +30,9 @@ impl Target {
         source: Option<&Source>,
         options: &ReplaceOptions,
     ) -> Result<Self, Error> {
-        let rejected = |reason| Err(Error::rejected(Operation::Replace, path, reason));
+        let rejected = |reason| Err(Error::new(Operation::Replace, path, reason));
         if path.file_name().is_none() {
-            return rejected(Rejection::NoName);
+            return rejected(Reason::NoName);
         }
         check_output_path(path).map_err(Error::system(Operation::Create, path))?;
         let there = match attributes_at(path) {
@@ -44,14 +44,14 @@ impl Target {
         };
         match there.file_type() {
             FileType::File => {}
-            FileType::Symlink => return rejected(Rejection::LinkToNowhere),
-            other => return rejected(Rejection::NotAFile(other)),
+            FileType::Symlink => return rejected(Reason::LinkToNowhere),
+            other => return rejected(Reason::NotAFile(other)),
         }
         let is_input = source.is_some_and(|source| is_same_file(source, &there));
         match options.existing {
-            Existing::Keep | Existing::Replace if is_input => return rejected(Rejection::IsInput),
-            Existing::Keep => return rejected(Rejection::Exists),
-            Existing::InPlace if !is_input => return rejected(Rejection::NotInput),
+            Existing::Keep | Existing::Replace if is_input => return rejected(Reason::IsInput),
+            Existing::Keep => return rejected(Reason::Exists),
+            Existing::InPlace if !is_input => return rejected(Reason::NotInput),
             Existing::Replace | Existing::InPlace => {}
         }
         let end = replaced_path(path, &there, options)?;
@@ -78,7 +78,7 @@ impl Target {
     /// Returns a target that does not exist.
     fn new_file(path: &Path, options: &ReplaceOptions) -> Result<Self, Error> {
         if options.existing == Existing::InPlace {
-            return Err(Error::rejected(Operation::Replace, path, Rejection::NotInput));
+            return Err(Error::new(Operation::Replace, path, Reason::NotInput));
         }
         let directory = attributes_at(parent_dir(path));
         match directory.map_err(Error::system(Operation::Create, path))?.file_type() {
@@ -114,7 +114,7 @@ impl Target {
 
     /// Returns the error for a target that was created meanwhile.
     pub(super) fn appeared_error(&self) -> Error {
-        Error::rejected(Operation::Replace, &self.path, Rejection::Exists)
+        Error::new(Operation::Replace, &self.path, Reason::Exists)
     }
 }
 
@@ -127,7 +127,7 @@ fn replaced_path(
 ) -> Result<PathBuf, Error> {
     match there.nlink() {
         Some(names @ 2..) if !options.break_links => {
-            Err(Error::rejected(Operation::Replace, path, Rejection::ManyNames(names)))
+            Err(Error::new(Operation::Replace, path, Reason::ManyNames(names)))
         }
         _ => resolve_link(path).map_err(Error::system(Operation::Replace, path)),
     }

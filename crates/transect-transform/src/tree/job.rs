@@ -14,7 +14,7 @@ use transect_sys::{Attributes, DiskSpace};
 use super::hard_links::HardLinks;
 use super::{Input, JobJournal};
 use crate::chain::Chain;
-use crate::error::{Error, Operation, Rejection};
+use crate::error::{Error, Operation, Reason};
 use crate::pass::{IdleThreads, PassOptions, PassReport, PassRunner};
 use crate::publish::{
     Batch, Durability, Existing, LostMetadata, PublishReport, ReplaceOptions, Replacement,
@@ -139,7 +139,7 @@ impl Job {
     /// sizes are known, that there is enough free space.
     ///
     /// # Errors
-    /// [`Error::SameTarget`] or [`Error::NoSpace`].
+    /// [`Reason::SameTarget`] or [`Reason::NoSpace`].
     pub fn check(&self, chain: &Chain, inputs: &[Input]) -> Result<(), Error> {
         let OutputTarget::Directory(directory) = &self.output else {
             return Ok(());
@@ -148,7 +148,8 @@ impl Job {
         for input in inputs {
             if let Some(other) = by_target.insert(input.relative_path(), &input.path) {
                 let path = directory.join(input.relative_path());
-                return Err(Error::SameTarget { path, inputs: [other.into(), input.path.clone()] });
+                let reason = Reason::SameTarget([other.into(), input.path.clone()]);
+                return Err(Error::new(Operation::Write, &path, reason));
             }
         }
         Self::check_room(chain.shape(), directory, inputs)
@@ -167,7 +168,7 @@ impl Job {
         if needed <= free {
             return Ok(());
         }
-        Err(Error::NoSpace { path: directory.to_owned(), needed, free })
+        Err(Error::new(Operation::Write, directory, Reason::NoSpace { needed, free }))
     }
 
     /// Runs the steps of a chain, and calls `each` for every input that was started, in input
@@ -499,7 +500,7 @@ impl<'a> Worker<'a> {
     fn cancel_pending(&mut self) {
         self.batch = Batch::new();
         for PendingResult { index, target, .. } in std::mem::take(&mut self.waiting) {
-            let error = Error::Cancelled { path: target.clone() };
+            let error = Error::cancelled(&target);
             self.report_result(index, Some(target), None, Err(error));
         }
     }
@@ -529,7 +530,7 @@ impl<'a> Worker<'a> {
                     published.map_or_else(Vec::new, |published| published.lost_metadata);
                 (Ok(status.expect("BUG: a published result has a pass")), lost_metadata)
             }
-            Err(Error::Rejected { reason: Rejection::Binary, .. }) => {
+            Err(error) if matches!(error.reason(), Reason::Binary) => {
                 (Ok(FileStatus::Skipped(Skip::Binary)), Vec::new())
             }
             Err(error) => (Err(error), Vec::new()),

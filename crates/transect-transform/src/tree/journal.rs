@@ -23,7 +23,7 @@ use transect_sys::file::{attributes_at, attributes_of};
 use transect_sys::{Attributes, FileType, check_output_path};
 
 use crate::chain::Chain;
-use crate::error::{Error, Operation, Rejection};
+use crate::error::{Error, Operation, Reason};
 use crate::lines::Lines;
 use crate::manifest::{self, Line};
 use crate::step::InvalidData;
@@ -157,10 +157,8 @@ fn open_or_create(path: &Path) -> Result<File, Error> {
 fn regular(path: &Path, there: &Attributes) -> Result<(), Error> {
     match there.file_type() {
         FileType::File => Ok(()),
-        FileType::Symlink => {
-            Err(Error::rejected(Operation::Create, path, Rejection::LinkToNowhere))
-        }
-        other => Err(Error::rejected(Operation::Create, path, Rejection::NotAFile(other))),
+        FileType::Symlink => Err(Error::new(Operation::Create, path, Reason::LinkToNowhere)),
+        other => Err(Error::new(Operation::Create, path, Reason::NotAFile(other))),
     }
 }
 
@@ -173,7 +171,7 @@ fn lock(file: &File, path: &Path) -> Result<(), Error> {
 }
 
 fn invalid(path: &Path, reason: String) -> Error {
-    Error::during(Operation::Read)(Error::invalid(path)(InvalidData::new(reason)))
+    Error::new(Operation::Read, path, Reason::Invalid(InvalidData::new(reason)))
 }
 
 /// The parsed content of a journal.

@@ -12,11 +12,11 @@ use transect_transform::pass::{IoMethod, PassOptions, PassRunner, Preference, Si
 use transect_transform::publish::{Batch, Existing, ReplaceOptions};
 use transect_transform::step::Step;
 use transect_transform::tree::{Job, OutputTarget, find_inputs};
-use transect_transform::{Error, Source, transform, transform_into};
+use transect_transform::{Reason, Source, transform, transform_into};
 
 use crate::support::{
-    Count, Lines, Upper, at_hand, copy, existing, message, names, passes, refuses, run, text,
-    with_steps,
+    Count, Lines, Upper, at_hand, copy, existing, message, names, passes, reason, refuses, run,
+    text, with_steps,
 };
 
 /// Small file systems in memory and on a disk image.
@@ -59,7 +59,7 @@ fn is_at(method: IoMethod, device: &Path) -> bool {
     let made = transform(&input, Some(&input), Some(&mut Upper), &mut passes, options);
     let left = std::fs::read(&input).unwrap();
     std::fs::remove_file(&input).unwrap();
-    if let Err(Error::Unsupported(..)) = made {
+    if let Some(Reason::Unsupported(..)) = reason(&made) {
         // tmpfs has no cache to bypass.
         assert!(device.ends_with("memory") && left == b"text", "{}", method.as_str());
         return false;

@@ -16,9 +16,9 @@ use transect_transform::tree::find_leftovers;
 use transect_transform::tree::{
     FileOutcome, FileStatus, Input, InputSet, Job, JobJournal, OutputTarget, Skip, find_inputs,
 };
-use transect_transform::{Error, Source};
+use transect_transform::{Reason, Source};
 
-use crate::support::names;
+use crate::support::{names, reason};
 
 fn job(output: OutputTarget, threads: usize, durability: Durability) -> Job {
     let replace = ReplaceOptions::default().durability(durability);
@@ -88,7 +88,7 @@ fn job_error_affects_no_other_file() {
                 ]
                 .map(|(path, status)| (path.to_owned(), status))
             );
-            assert!(matches!(outcomes[4].1.status, Err(Error::Invalid { .. })));
+            assert!(matches!(reason(&outcomes[4].1.status), Some(Reason::Invalid(_))));
             assert_eq!(std::fs::read(root.join("b/deep/changed")).unwrap(), b"two\nthree\n");
             assert_eq!(std::fs::read(root.join("b/lossy")).unwrap(), b"\xff\r\n");
             assert_eq!(Source::open(root.join("c")).unwrap().attributes().file_id(), before);

@@ -13,7 +13,7 @@ use transect_transform::manifest::Line;
 use transect_transform::publish::CleanupReport;
 use transect_transform::step::{Finding, Shape, Stage, Step};
 use transect_transform::tree::{FileOutcome, FileStatus, Input, InputSet, Job, OutputTarget, Skip};
-use transect_transform::{Error, Rejection};
+use transect_transform::{Error, Reason};
 
 use crate::args::TransformArgs;
 use crate::output::json::{self, PathEntry, object};
@@ -232,17 +232,14 @@ impl<'a> Report<'a> {
         let Err(error) = &done.status else {
             return;
         };
-        if matches!(error, Error::Cancelled { .. }) {
+        if matches!(error.reason(), Reason::Cancelled) {
             return;
         }
         output::error(error);
-        let Error::Rejected { reason, .. } = error else {
-            return;
-        };
-        match reason {
-            Rejection::Exists => output::hint_once("use --force to replace existing files"),
-            Rejection::IsInput => output::hint_once("use --in-place to replace the inputs"),
-            Rejection::ManyNames(_) => output::hint_once(
+        match error.reason() {
+            Reason::Exists => output::hint_once("use --force to replace existing files"),
+            Reason::IsInput => output::hint_once("use --in-place to replace the inputs"),
+            Reason::ManyNames(_) => output::hint_once(
                 "use --break-links to replace the given names; the others keep the old content",
             ),
             _ => {}
@@ -387,7 +384,7 @@ fn finding_line(findings: &[Finding], path: &str) -> String {
 pub(in crate::commands) fn error_object(error: &Error) -> impl Serialize + use<> {
     object! {
         operation: error.operation().as_str().replace(' ', "_"),
-        kind: error.kind(),
+        kind: error.reason().as_str(),
         os_error: error.io_error().and_then(io::Error::raw_os_error),
         message: error.to_string(),
     }

@@ -7,7 +7,7 @@ use transect_transform::chain::Chain;
 use transect_transform::pass::{PassOptions, PassReport};
 use transect_transform::publish::{ReplaceOptions, Replacement};
 use transect_transform::step::{Shape, Step};
-use transect_transform::{Error, Source, stream};
+use transect_transform::{Error, Reason, Source, stream};
 
 use super::report;
 use crate::args::TransformArgs;
@@ -68,7 +68,9 @@ impl<'a> Streams<'a> {
         let discards =
             self.discards && chain.shape() == Shape::Reduce && chain.words().next().is_some();
         let passed = match self.pass(chain, passes, replace, discards) {
-            Err(Error::Cancelled { .. }) => return Ok(ExitStatus::Interrupted),
+            Err(error) if matches!(error.reason(), Reason::Cancelled) => {
+                return Ok(ExitStatus::Interrupted);
+            }
             passed => passed?,
         };
         let name = self.from.unwrap_or(Path::new(DASH));
