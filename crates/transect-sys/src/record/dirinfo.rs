@@ -134,8 +134,8 @@ impl<'a> Records<'a> {
         {
             return Err("a directory record has an invalid name");
         }
-        let attributes = read_u32(bytes, 56) as u32;
-        let tag = if attributes & REPARSE_POINT != 0 { read_u32(bytes, 64) as u32 } else { 0 };
+        let attributes = read_u32(bytes, 56);
+        let tag = if attributes & REPARSE_POINT != 0 { read_u32(bytes, 64) } else { 0 };
         let (short_length, short_at) = SHORT_NAME;
         let short_name = if layout.has_short_name() {
             let length = usize::from(bytes[short_length]);
@@ -172,9 +172,9 @@ impl<'a> Records<'a> {
 }
 
 /// Returns four bytes at an offset within a header.
-fn read_u32(bytes: &[u8], at: usize) -> u64 {
+pub(crate) fn read_u32(bytes: &[u8], at: usize) -> u32 {
     let field = bytes[at..].first_chunk::<4>().expect("BUG: the header was checked to be whole");
-    u32::from_le_bytes(*field).into()
+    u32::from_le_bytes(*field)
 }
 
 /// Returns eight bytes at an offset within a header.

@@ -12,7 +12,7 @@ use super::list::{DirectoryCall, Stop};
 use super::open::{Purpose, open_path, open_units};
 use super::path;
 use crate::attributes::FileType;
-use crate::record::dirinfo::Layout;
+use crate::record::dirinfo::{Layout, read_u32};
 
 /// A directory, open for listing.
 #[derive(Debug)]
@@ -77,9 +77,7 @@ impl BareDirectory {
 fn each(mut bytes: &[u8], entry: &mut impl FnMut(BareEntry<'_>)) -> Option<()> {
     loop {
         let header = bytes.first_chunk::<{ Layout::Full.header_length() }>()?;
-        let number = |at: usize| {
-            u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
-        };
+        let number = |at: usize| read_u32(header, at);
         let length = number(60) as usize;
         let name = bytes.get(header.len()..header.len().checked_add(length)?)?;
         if name != b".\0" && name != b".\0.\0" {

@@ -25,40 +25,25 @@ pub(super) fn fill(
             FileType::Symlink => want.entries - FieldMask::FILE_ID,
             _ => want.entries,
         } & SUPPORTED_FIELDS;
-        let missing = !entry.attributes.known().contains(wanted);
-        if file_type == FileType::Symlink && want.follow {
-            follow(batch, index, wanted, &mut query);
-        } else if missing {
-            match query(batch.name(entry), wanted, false) {
+        let follow = file_type == FileType::Symlink && want.follow;
+        // The target may be a directory, which needs its identity to detect loops.
+        let wanted = if follow { wanted | FieldMask::FILE_ID } else { wanted };
+        if follow || !entry.attributes.known().contains(wanted) {
+            match query(batch.name(entry), wanted, follow) {
                 Ok(attributes) => {
                     let entry = &mut batch.entries[index];
                     entry.attributes = attributes;
-                    // The record identifies links where the file itself does not (Wine).
-                    entry.attributes.set_file_type(file_type);
+                    entry.followed = follow;
+                    if !follow {
+                        // The record identifies links where the file itself does not (Wine).
+                        entry.attributes.set_file_type(file_type);
+                    }
                 }
+                // A broken link keeps its own attributes.
+                Err(error) if follow && is_broken_link(&error) => {}
                 Err(error) => batch.set_fault(index, fault_of_entry(error)),
             }
         }
         batch.entries[index].drop_unless_directory();
-    }
-}
-
-/// Replaces the attributes of a link by those of its target, unless the link is broken.
-fn follow(
-    batch: &mut Batch,
-    index: usize,
-    wanted: FieldMask,
-    query: &mut impl FnMut(&OsStr, FieldMask, bool) -> io::Result<Attributes>,
-) {
-    // The target may be a directory, which needs its identity to detect loops.
-    let wanted = wanted | FieldMask::FILE_ID;
-    match query(batch.name(&batch.entries[index]), wanted, true) {
-        Ok(attributes) => {
-            let entry = &mut batch.entries[index];
-            entry.attributes = attributes;
-            entry.followed = true;
-        }
-        Err(error) if is_broken_link(&error) => {}
-        Err(error) => batch.set_fault(index, fault_of_entry(error)),
     }
 }

@@ -202,17 +202,12 @@ impl Found {
 
     fn attributes(&self) -> Attributes {
         let data = &self.0;
-        let mut attributes = Attributes::of_type(self.file_type());
-        attributes.set_attribute_bits(data.dwFileAttributes);
-        let tag = if data.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT != 0 {
-            data.dwReserved0
-        } else {
-            0
-        };
-        attributes.set_reparse_tag(tag);
-        attributes.set_size(joined(data.nFileSizeHigh, data.nFileSizeLow));
+        let is_reparse_point = data.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT != 0;
+        let tag = if is_reparse_point { data.dwReserved0 } else { 0 };
+        let size = joined(data.nFileSizeHigh, data.nFileSizeLow);
         let times = [data.ftCreationTime, data.ftLastAccessTime, data.ftLastWriteTime];
-        set_find_times(&mut attributes, times);
+        let mut attributes = found_attributes(data.dwFileAttributes, tag, size, times);
+        attributes.set_reparse_tag(tag);
         attributes
     }
 }
@@ -226,11 +221,16 @@ fn joined(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-fn set_find_times(attributes: &mut Attributes, times: [FILETIME; 3]) {
+/// Returns the attributes that both kinds of records have. `tag` decides the type only.
+fn found_attributes(bits: u32, tag: u32, size: u64, times: [FILETIME; 3]) -> Attributes {
+    let mut attributes = Attributes::of_type(FileType::from_attributes(bits, tag));
+    attributes.set_attribute_bits(bits);
+    attributes.set_size(size);
     let [created, accessed, written] =
         times.map(|time| joined(time.dwHighDateTime, time.dwLowDateTime) as i64);
     // There is no time of attribute changes: 0 means absent.
-    set_times(attributes, [created, accessed, written, 0]);
+    set_times(&mut attributes, [created, accessed, written, 0]);
+    attributes
 }
 
 /// Calls `GetFileAttributesEx`. The path has a NUL during the call.
@@ -243,12 +243,9 @@ fn attributes_ex(path: &mut Vec<u16>) -> io::Result<Attributes> {
     });
     path.pop();
     answer?;
-    let mut attributes = Attributes::of_type(FileType::from_attributes(data.dwFileAttributes, 0));
-    attributes.set_attribute_bits(data.dwFileAttributes);
-    attributes.set_size(joined(data.nFileSizeHigh, data.nFileSizeLow));
+    let size = joined(data.nFileSizeHigh, data.nFileSizeLow);
     let times = [data.ftCreationTime, data.ftLastAccessTime, data.ftLastWriteTime];
-    set_find_times(&mut attributes, times);
-    Ok(attributes)
+    Ok(found_attributes(data.dwFileAttributes, 0, size, times))
 }
 
 /// Returns the record of a path.

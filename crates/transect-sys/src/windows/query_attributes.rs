@@ -41,29 +41,24 @@ unsafe trait Information: Default {
     const CLASS: FILE_INFORMATION_CLASS;
 }
 
-// SAFETY: `ntifs.h` names the structure for the class; its fields are numbers.
-unsafe impl Information for FILE_BASIC_INFORMATION {
-    const CLASS: FILE_INFORMATION_CLASS = FileBasicInformation;
+macro_rules! information {
+    ($($structure:ident = $class:ident,)*) => {
+        $(
+            // SAFETY: `ntifs.h` names the structure for the class. Its fields are numbers and bytes;
+            // flags are written as 0 or 1.
+            unsafe impl Information for $structure {
+                const CLASS: FILE_INFORMATION_CLASS = $class;
+            }
+        )*
+    };
 }
 
-// SAFETY: as above; its two flags are written as 0 or 1.
-unsafe impl Information for FILE_STANDARD_INFORMATION {
-    const CLASS: FILE_INFORMATION_CLASS = FileStandardInformation;
-}
-
-// SAFETY: as above; its field is a number.
-unsafe impl Information for FILE_INTERNAL_INFORMATION {
-    const CLASS: FILE_INFORMATION_CLASS = FileInternalInformation;
-}
-
-// SAFETY: as above; its fields are numbers.
-unsafe impl Information for FILE_ATTRIBUTE_TAG_INFORMATION {
-    const CLASS: FILE_INFORMATION_CLASS = FileAttributeTagInformation;
-}
-
-// SAFETY: as above; its fields are numbers and bytes.
-unsafe impl Information for FILE_ID_INFORMATION {
-    const CLASS: FILE_INFORMATION_CLASS = FileIdInformation;
+information! {
+    FILE_BASIC_INFORMATION = FileBasicInformation,
+    FILE_STANDARD_INFORMATION = FileStandardInformation,
+    FILE_INTERNAL_INFORMATION = FileInternalInformation,
+    FILE_ATTRIBUTE_TAG_INFORMATION = FileAttributeTagInformation,
+    FILE_ID_INFORMATION = FileIdInformation,
 }
 
 fn query_information<T: Information>(handle: BorrowedHandle<'_>) -> io::Result<T> {
