@@ -7,7 +7,6 @@ use std::path::Path;
 #[cfg(any(test, not(target_os = "linux")))]
 use crate::attributes::FileType;
 use crate::attributes::{Attributes, FieldMask};
-use crate::fault::Fault;
 #[cfg(target_os = "linux")]
 use crate::linux::{GetdentsReader, StatCall};
 use crate::reader::Reader;
@@ -40,10 +39,7 @@ pub fn attributes_at(path: &Path) -> io::Result<Attributes> {
     let mut reader = GetdentsReader::new(StatCall::Statx, ReaderSettings::default());
     #[cfg(not(target_os = "linux"))]
     let mut reader = crate::portable::PortableReader::new();
-    reader.stat_root(path, FieldMask::all(), true).map_err(|fault| match fault {
-        Fault::Vanished => io::ErrorKind::NotFound.into(),
-        Fault::Failed(error) => error,
-    })
+    Ok(reader.stat_root(path, FieldMask::all(), true)?)
 }
 
 /// Returns the wanted attributes of a path, or of its target if `follow` is set. Links in the

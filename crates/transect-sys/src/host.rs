@@ -110,7 +110,7 @@ pub fn file_system_identity(path: &Path) -> Option<String> {
 /// Returns the user id that this process acts as; `None` on systems without user ids.
 pub fn effective_user_id() -> Option<u32> {
     #[cfg(target_os = "linux")]
-    return Some(crate::linux::effective_user_id());
+    return Some(rustix::process::geteuid().as_raw());
     #[cfg(not(target_os = "linux"))]
     None
 }

@@ -2,14 +2,13 @@
 //!
 //! Source: Linux, `include/uapi/linux/btrfs.h`, `fs/btrfs/ioctl.c`.
 
-use std::ffi::c_void;
 use std::io;
 use std::ops::RangeInclusive;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 
 use rustix::ioctl::Opcode;
 
-use super::stat::retry;
+use super::ioctl;
 
 /// `struct btrfs_ioctl_search_args_v2` without its buffer, whose length is the last field.
 const SEARCH_HEAD: usize = 112;
@@ -100,7 +99,7 @@ impl TreeSearch {
         set(at::MAX_KIND, u8::MAX.into());
         set(at::ITEMS, self.max_items);
         // SAFETY: the kernel reads the head, and writes to it and to as many bytes behind it as the head says.
-        unsafe { call(directory, TREE_SEARCH, bytes) }?;
+        unsafe { ioctl(directory, TREE_SEARCH, bytes.as_mut_ptr().cast()) }?;
         let items = bytes[at::ITEMS..].first_chunk().copied().map_or(0, u32::from_ne_bytes);
         Ok((items, &bytes[SEARCH_HEAD..]))
     }
@@ -134,7 +133,7 @@ pub fn btrfs_info(directory: BorrowedFd<'_>) -> io::Result<BtrfsInfo> {
     let mut bytes = vec![0; INFO];
     bytes[48..56].copy_from_slice(&WITH_GENERATION.to_ne_bytes());
     // SAFETY: the kernel reads and writes as many bytes as the number of the call says.
-    unsafe { call(directory, FS_INFO, &mut bytes) }?;
+    unsafe { ioctl(directory, FS_INFO, bytes.as_mut_ptr().cast()) }?;
     let number = |at: usize| bytes[at..].first_chunk().copied().map_or(0, u64::from_ne_bytes);
     if number(48) & WITH_GENERATION == 0 {
         let text = "this kernel does not report the generation of a Btrfs (Linux 5.10 does)";
@@ -142,17 +141,4 @@ pub fn btrfs_info(directory: BorrowedFd<'_>) -> io::Result<BtrfsInfo> {
     }
     let sector_size = bytes[36..].first_chunk().copied().map_or(0, u32::from_ne_bytes);
     Ok(BtrfsInfo { generation: number(56), sector_size })
-}
-
-/// Calls `ioctl(2)`.
-///
-/// # Safety
-/// The kernel must access no more than `bytes`.
-unsafe fn call(directory: BorrowedFd<'_>, number: Opcode, bytes: &mut [u8]) -> io::Result<()> {
-    let argument: *mut c_void = bytes.as_mut_ptr().cast();
-    Ok(retry(|| {
-        // SAFETY: the descriptor is open; for the rest see above.
-        let answer = unsafe { libc::ioctl(directory.as_raw_fd(), number as _, argument) };
-        if answer < 0 { Err(super::last_errno()) } else { Ok(()) }
-    })?)
 }

@@ -16,7 +16,6 @@ use super::stat::{StatCall, Target, attributes_of, has_statx, retry, stat};
 use crate::attributes::{Attributes, FieldMask};
 use crate::batch::Batch;
 use crate::dir_handle::{MountPolicy, single_component};
-use crate::fault::Fault;
 use crate::reader::ListStatus;
 use crate::volume::EndDetection;
 
@@ -130,14 +129,8 @@ impl DirHandle {
         let fd = retry(|| rustix::fs::openat(&self.fd, ".", LIST_FLAGS, Mode::empty()))?;
         let mut batch = Batch::new();
         loop {
-            let listing = getdents::list(
-                fd.as_fd(),
-                EndDetection::EmptyResult,
-                None,
-                BUFFER_SIZE,
-                &mut batch,
-            );
-            let listing = listing.map_err(|fault: Fault| io::Error::from(fault))?;
+            let end = EndDetection::EmptyResult;
+            let listing = getdents::list(fd.as_fd(), end, None, BUFFER_SIZE, &mut batch)?;
             batch.iter().for_each(|entry| each(entry.name));
             if listing == ListStatus::End {
                 return Ok(());

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::fd::AsRawFd;
+use std::os::fd::AsFd;
 
 use rustix::io::Errno;
 
@@ -69,7 +69,9 @@ pub(crate) fn shared_extents(file: &File) -> io::Result<Option<Vec<Range<u64>>>>
     };
     loop {
         map.length = u64::MAX - map.start;
-        match query(file, &mut map) {
+        // SAFETY: the kernel writes at most `extent_count` extents behind the header, and the
+        // structure has room for as many.
+        match unsafe { super::ioctl(file.as_fd(), FS_IOC_FIEMAP, (&raw mut map).cast()) } {
             Ok(()) => {}
             Err(Errno::OPNOTSUPP | Errno::NOTTY | Errno::INVAL | Errno::NOSYS) => return Ok(None),
             Err(errno) => return Err(errno.into()),
@@ -87,16 +89,6 @@ pub(crate) fn shared_extents(file: &File) -> io::Result<Option<Vec<Range<u64>>>>
             _ => return Ok(Some(shared)),
         }
     }
-}
-
-fn query(file: &File, map: &mut Fiemap) -> Result<(), Errno> {
-    super::stat::retry(|| {
-        // SAFETY: the descriptor is open; the kernel writes at most `extent_count` extents behind
-        // the header, and the structure has room for as many.
-        let answer =
-            unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP as _, std::ptr::from_mut(map)) };
-        if answer < 0 { Err(super::last_errno()) } else { Ok(()) }
-    })
 }
 
 #[cfg(test)]

@@ -24,11 +24,6 @@ pub fn kernel_version() -> String {
     format!("{system} {release} {}", name.machine().to_string_lossy())
 }
 
-/// Returns the user id that this process acts as.
-pub(crate) fn effective_user_id() -> u32 {
-    rustix::process::geteuid().as_raw()
-}
-
 /// Returns whether this process may drop the kernel's caches. Drops nothing.
 pub fn can_drop_caches() -> bool {
     std::fs::OpenOptions::new().write(true).open("/proc/sys/vm/drop_caches").is_ok()

@@ -172,7 +172,7 @@ impl Watched {
     }
 }
 
-fn page_size() -> usize {
+pub(super) fn page_size() -> usize {
     // SAFETY: it reads a constant of the process, and may be called from a signal handler.
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
 }

@@ -37,12 +37,16 @@ pub use stat::{StatCall, has_statx};
 pub use volume::{file_system_of, reliability_of};
 pub use watch::Watcher;
 
-pub(crate) use limits::{effective_user_id, raise_open_file_limit};
+pub(crate) use limits::raise_open_file_limit;
 pub(crate) use mapping::View;
 pub(crate) use stat::{attributes_of, query_attributes};
 
+use std::ffi::c_void;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
 use crate::fault::Fault;
 use rustix::io::Errno;
+use rustix::ioctl::Opcode;
 
 /// Distinguishes an entry that is gone since it was listed from an error.
 ///
@@ -59,6 +63,18 @@ fn fault_of_entry(errno: Errno) -> Fault {
 /// The user named the root, so any failure is an error.
 fn fault_of_root(errno: Errno) -> Fault {
     Fault::Failed(errno.into())
+}
+
+/// Calls `ioctl(2)`.
+///
+/// # Safety
+/// The kernel must access only memory behind `argument` that the caller may write to.
+unsafe fn ioctl(fd: BorrowedFd<'_>, number: Opcode, argument: *mut c_void) -> Result<(), Errno> {
+    stat::retry(|| {
+        // SAFETY: the descriptor is open; for the rest see above.
+        let answer = unsafe { libc::ioctl(fd.as_raw_fd(), number as _, argument) };
+        if answer < 0 { Err(last_errno()) } else { Ok(()) }
+    })
 }
 
 /// Returns the error number of the last call through libc.

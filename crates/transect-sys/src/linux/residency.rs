@@ -13,6 +13,7 @@ use rustix::fs::{Advice, OFlags};
 use rustix::io::Errno;
 
 use super::last_errno;
+use super::mapping::page_size;
 use super::stat::retry;
 use crate::residency::Residency;
 
@@ -84,7 +85,7 @@ fn measure(
     range: Range<u64>,
     count: impl Fn(Range<u64>) -> Result<Pages, Errno>,
 ) -> Result<Residency, Errno> {
-    let page = page_size();
+    let page = page_size() as u64;
     let cut = range.end % page;
     let whole = range.start..range.end - cut;
     let last = whole.end..range.end;
@@ -144,7 +145,7 @@ fn mincore_all(file: &File, part: Range<u64>) -> Result<Pages, Errno> {
 /// Returns whether `mincore` returns real data: since 5.2 it reports every page of another user's
 /// file as resident, without an error. So this queries a page that cannot be resident.
 fn reports_residency(file: &File, size: u64) -> Result<bool, Errno> {
-    let page = page_size();
+    let page = page_size() as u64;
     let mut vector = Vec::new();
     let start = (size + FAR_BEYOND_END).next_multiple_of(page);
     Window::new(file, start..start + page)?.look(&mut vector)?;
@@ -178,7 +179,7 @@ impl Window {
     /// Replaces the content of `vector` by one byte for each page, whose lowest bit is set if the
     /// page is in memory.
     fn look(&self, vector: &mut Vec<u8>) -> Result<(), Errno> {
-        let pages = self.length.div_ceil(page_size() as usize);
+        let pages = self.length.div_ceil(page_size());
         vector.clear();
         vector.resize(pages, 0);
         retry(|| {
@@ -197,13 +198,6 @@ impl Drop for Window {
         // SAFETY: we mapped it, and no reference into it exists. The call cannot fail.
         unsafe { libc::munmap(self.address.as_ptr(), self.length) };
     }
-}
-
-/// Returns the page size in bytes.
-fn page_size() -> u64 {
-    // SAFETY: it takes and returns numbers.
-    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    u64::try_from(size).expect("BUG: every Linux knows the size of its pages")
 }
 
 /// tmpfs, ramfs and hugetlbfs (`include/uapi/linux/magic.h`).
@@ -301,9 +295,9 @@ mod tests {
         );
         // Disables read-ahead.
         rustix::fs::fadvise(&file, 0, None, Advice::Random).unwrap();
-        let last_page = SIZE % page_size();
+        let last_page = SIZE % page_size() as u64;
         read_until_resident(&file, SIZE - 1..SIZE, last_page);
-        read_until_resident(&file, 0..1, last_page + page_size());
+        read_until_resident(&file, 0..1, last_page + page_size() as u64);
         read_until_resident(&file, 0..SIZE, SIZE);
         residency::drop_pages(&file).unwrap();
         assert_eq!(asked(&file).resident, 0);
@@ -354,7 +348,7 @@ mod tests {
         let empty = make_hole(&temp.join("empty"), 0);
         assert_eq!(asked(&empty).bytes, 0);
         residency::drop_pages(&empty).unwrap();
-        let page = page_size();
+        let page = page_size() as u64;
         for size in [1, page - 1, page, page + 1, WINDOW, WINDOW + 1, 1 << 32] {
             let file = make_hole(&temp.join(size.to_string()), size);
             let residency = asked(&file);

@@ -7,6 +7,7 @@ use std::path::Path;
 use rustix::fs::{IFlags, Mode, OFlags};
 use rustix::ioctl;
 
+use super::open::LIST_FLAGS;
 use super::stat::retry;
 use crate::volume::{EndDetection, Reliability, Volume};
 
@@ -15,7 +16,7 @@ struct Kind {
     magic: u64,
     name: &'static str,
     pseudo: bool,
-    end_detection: End,
+    end_detection: EndDetection,
 }
 
 impl Kind {
@@ -25,37 +26,35 @@ impl Kind {
     }
 }
 
-/// The offset in the last record at the end of a directory.
-#[derive(Clone, Copy)]
-enum End {
-    /// An offset that an entry could have, too.
-    Unmarked,
-    /// An offset that no entry has.
-    Offset(i64),
-    /// The value that XFS stores there.
-    Xfs,
-}
-
-const fn storage(magic: u64, name: &'static str, end_detection: End) -> Kind {
+const fn storage(magic: u64, name: &'static str, end_detection: EndDetection) -> Kind {
     Kind { magic, name, pseudo: false, end_detection }
 }
 
 const fn pseudo(magic: u64, name: &'static str) -> Kind {
-    Kind { magic, name, pseudo: true, end_detection: End::Unmarked }
+    Kind { magic, name, pseudo: true, end_detection: UNMARKED }
 }
 
 /// ext4 with hashed directories, the default (`dir_index`): `ext4_get_htree_eof` in
 /// `fs/ext4/dir.c`. No name has this hash (`ext4fs_dirhash` moves the one that would). Directories
 /// without hashes end with their size, which may be the hash of a name elsewhere, so they are read
 /// until a call returns nothing. 32-bit programs see hashes of 31 bits.
-const EXT4_END: End =
-    End::Offset(if cfg!(target_pointer_width = "64") { i64::MAX } else { i32::MAX as i64 });
+const EXT4_END: EndDetection = EndDetection::Offset(if cfg!(target_pointer_width = "64") {
+    i64::MAX
+} else {
+    i32::MAX as i64
+});
 
 /// btrfs (`btrfs_real_readdir` in `fs/btrfs/inode.c`) and tmpfs (`DIR_OFFSET_EOD` in `fs/libfs.c`,
 /// since Linux 6.14; before that the end is not marked). tmpfs gives this offset to no entry. btrfs
 /// numbers the names of a directory in the order of their creation: only the 2,147,483,647th could
 /// have it.
-const NUMBERED_END: End = End::Offset(i32::MAX as i64);
+const NUMBERED_END: EndDetection = EndDetection::Offset(i32::MAX as i64);
+
+/// XFS: [`xfs_listing_end`] asks for the size of its blocks.
+const XFS_END: EndDetection = EndDetection::DirectorySize { block: 0 };
+
+/// File systems whose end of a directory is not marked, or by an offset that an entry could have, too.
+const UNMARKED: EndDetection = EndDetection::EmptyResult;
 
 /// The known kinds. All others count as storage, and are listed until a call returns nothing.
 ///
@@ -64,24 +63,24 @@ const NUMBERED_END: End = End::Offset(i32::MAX as i64);
 /// file system below, and FUSE, NFS and SMB those of a server.
 const KINDS: &[Kind] = &[
     storage(0xef53, "ext4", EXT4_END),
-    storage(0x5846_5342, "xfs", End::Xfs),
+    storage(0x5846_5342, "xfs", XFS_END),
     storage(0x9123_683e, "btrfs", NUMBERED_END),
     storage(0x0102_1994, "tmpfs", NUMBERED_END),
-    storage(0x794c_7630, "overlay", End::Unmarked),
-    storage(0x6969, "nfs", End::Unmarked),
-    storage(0x6573_5546, "fuse", End::Unmarked),
-    storage(0xff53_4d42, "cifs", End::Unmarked),
-    storage(0xfe53_4d42, "smb2", End::Unmarked),
-    storage(0x0102_1997, "9p", End::Unmarked),
-    storage(0x7366_746e, "ntfs3", End::Unmarked),
-    storage(0x4d44, "vfat", End::Unmarked),
-    storage(0x2011_bab0, "exfat", End::Unmarked),
-    storage(0xf2f5_2010, "f2fs", End::Unmarked),
-    storage(0x2fc1_2fc1, "zfs", End::Unmarked),
-    storage(0x7371_7368, "squashfs", End::Unmarked),
-    storage(0xe0f5_e1e2, "erofs", End::Unmarked),
-    storage(0xca45_1a4e, "bcachefs", End::Unmarked),
-    storage(0x9660, "iso9660", End::Unmarked),
+    storage(0x794c_7630, "overlay", UNMARKED),
+    storage(0x6969, "nfs", UNMARKED),
+    storage(0x6573_5546, "fuse", UNMARKED),
+    storage(0xff53_4d42, "cifs", UNMARKED),
+    storage(0xfe53_4d42, "smb2", UNMARKED),
+    storage(0x0102_1997, "9p", UNMARKED),
+    storage(0x7366_746e, "ntfs3", UNMARKED),
+    storage(0x4d44, "vfat", UNMARKED),
+    storage(0x2011_bab0, "exfat", UNMARKED),
+    storage(0xf2f5_2010, "f2fs", UNMARKED),
+    storage(0x2fc1_2fc1, "zfs", UNMARKED),
+    storage(0x7371_7368, "squashfs", UNMARKED),
+    storage(0xe0f5_e1e2, "erofs", UNMARKED),
+    storage(0xca45_1a4e, "bcachefs", UNMARKED),
+    storage(0x9660, "iso9660", UNMARKED),
     pseudo(0x9fa0, "proc"),
     pseudo(0x6265_6572, "sysfs"),
     pseudo(0x1cd1, "devpts"),
@@ -123,8 +122,7 @@ const CASEFOLD: IFlags = IFlags::from_bits_retain(0x4000_0000);
 /// # Errors
 /// The directory cannot be opened for reading.
 pub fn reliability_of(directory: &Path) -> io::Result<Reliability> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let fd = retry(|| rustix::fs::open(directory, flags, Mode::empty()))?;
+    let fd = retry(|| rustix::fs::open(directory, LIST_FLAGS, Mode::empty()))?;
     Ok(reliability_of_open(
         fd.as_fd(),
         kind_of(fd.as_fd()).map(Kind::reliability).unwrap_or_default(),
@@ -150,11 +148,10 @@ pub(super) fn volume_of(fd: BorrowedFd<'_>, device: Option<u64>) -> Volume {
     Volume {
         device,
         pseudo: kind.is_some_and(|kind| kind.pseudo),
-        end_detection: kind.map_or(EndDetection::EmptyResult, |kind| match kind.end_detection {
-            End::Unmarked => EndDetection::EmptyResult,
-            End::Offset(offset) => EndDetection::Offset(offset),
-            End::Xfs => xfs_listing_end(fd),
-        }),
+        end_detection: match kind.map_or(UNMARKED, |kind| kind.end_detection) {
+            XFS_END => xfs_listing_end(fd),
+            known => known,
+        },
         reliability: kind.map(Kind::reliability).unwrap_or_default(),
     }
 }
