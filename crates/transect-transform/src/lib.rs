@@ -33,4 +33,4 @@ pub use error::{Error, Operation, Reason};
 pub use source::Source;
 pub use stream::stream;
 pub use verify::verify;
-pub use whole_file::{FileReport, transform, transform_into};
+pub use whole_file::{FileReport, transform};

@@ -160,9 +160,9 @@ impl<R: BufRead> Reader<R> {
     fn read_start(&mut self) -> io::Result<Form> {
         let (start, rest) = self.lines.from.get_mut();
         rest.by_ref().take(MAX_START as u64).read_to_end(start.get_mut())?;
-        let form = Form::of_list(start.get_ref());
-        self.lines.end = form.end();
-        Ok(form)
+        let is_nul_separated = start.get_ref().contains(&0);
+        self.lines.end = if is_nul_separated { 0 } else { b'\n' };
+        Ok(Form { is_nul_separated, has_one_blank: None })
     }
 }
 
@@ -221,15 +221,6 @@ struct Form {
 }
 
 impl Form {
-    fn of_list(start: &[u8]) -> Self {
-        let start = &start[..start.len().min(MAX_START)];
-        Self { is_nul_separated: start.contains(&0), has_one_blank: None }
-    }
-
-    fn end(&self) -> u8 {
-        if self.is_nul_separated { 0 } else { b'\n' }
-    }
-
     /// Parses a line of a list of another program, which must make clear which digest it contains.
     fn parse_in_list(&mut self, line: &[u8]) -> Result<Option<Line>, String> {
         let line = match self.is_nul_separated {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::error::Error;
 use crate::pass::{PassReport, PassRunner};
-use crate::publish::{Batch, Durability, PublishReport, ReplaceOptions, Replacement};
+use crate::publish::{PublishReport, ReplaceOptions, Replacement};
 use crate::source::Source;
 use crate::step::Step;
 
@@ -14,7 +14,7 @@ use crate::step::Step;
 pub struct FileReport {
     /// The report of the pass.
     pub pass: PassReport,
-    /// The published result; `None` if none was requested, or if it waits in a batch.
+    /// The published result; `None` if none was requested.
     pub published: Option<PublishReport>,
 }
 
@@ -36,25 +36,6 @@ pub fn transform(
     let (pass, result) = pass(source, target, step, runner, options)?;
     let published = result.map(Replacement::publish).transpose()?;
     Ok(FileReport { pass, published })
-}
-
-/// Transforms a file as [`transform`] does, but adds the result to a batch.
-///
-/// # Errors
-/// The errors of [`transform`] and [`Batch::add`].
-pub fn transform_into(
-    batch: &mut Batch,
-    input: &Path,
-    target: &Path,
-    step: Option<&mut dyn Step>,
-    runner: &mut PassRunner,
-    options: ReplaceOptions,
-) -> Result<PassReport, Error> {
-    let options = ReplaceOptions { durability: Durability::Batch, ..options };
-    let source = runner.open(input)?;
-    let (pass, result) = pass(source, Some(target), step, runner, options)?;
-    result.map_or(Ok(()), |result| batch.add(result))?;
-    Ok(pass)
 }
 
 /// Runs a pass, and leaves publishing to the caller. Closes the source first: Windows cannot

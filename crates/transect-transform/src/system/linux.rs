@@ -71,8 +71,6 @@ pub(crate) fn is_pseudo_file(path: &Path) -> bool {
     transect_sys::linux::file_system_of(path).is_ok_and(|(_, volume)| volume.pseudo)
 }
 
-pub(crate) const HAS_MAPPINGS: bool = true;
-
 pub(crate) fn reserve(file: &File, part: Range<u64>) -> io::Result<bool> {
     let length = part.end - part.start;
     match rustix::fs::fallocate(file, FallocateFlags::empty(), part.start, length) {
@@ -229,8 +227,6 @@ pub(crate) fn copy_range(
 pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     FileExt::write_all_at(file, bytes, offset)
 }
-
-pub(crate) const HAS_DIRECT: bool = true;
 
 pub(crate) fn open_direct(path: &Path) -> io::Result<Option<File>> {
     let flags = OFlags::DIRECT | OFlags::NONBLOCK | OFlags::NOCTTY;

@@ -9,7 +9,7 @@
 //! * `write_all_at`: writes at an offset.
 //! * `read_past_cache`, `write_past_cache`: read at an offset, and append, leaving nothing in the
 //!   page cache that was not there. They report if the system cannot do that, and then do nothing.
-//! * `open_direct`, `direct_alignment`, `HAS_DIRECT`: direct I/O, and the alignment it requires of
+//! * `open_direct`, `direct_alignment`: direct I/O, and the alignment it requires of
 //!   offsets, lengths and memory; `None` where a file system does not support it.
 //! * `DirectSwitch`: switches a file between direct and cached writes; reports whether it can, and
 //!   returns the handle to write with.
@@ -17,7 +17,7 @@
 //! * `is_pseudo_file`: whether the kernel generates the content, so that the size means nothing.
 //! * `reserve`: allocates a non-empty part of a file, so that a full device is reported early;
 //!   returns whether the system supports that.
-//! * `Mapping`, `HAS_MAPPINGS`: a part of a file mapped into memory, where a truncated file is an
+//! * `Mapping`: a part of a file mapped into memory, where a truncated file is an
 //!   error and not a fault.
 //! * `create_new`: creates a file that must not exist, with a mode.
 //! * `create_unnamed`, `link_unnamed`: a file without a name, and naming it when it is complete;
@@ -53,6 +53,10 @@ pub(crate) use portable::*;
 pub(crate) use unsupported::*;
 #[cfg(windows)]
 pub(crate) use windows::*;
+
+/// Whether the system has direct I/O, and `Mapping`.
+pub(crate) const HAS_DIRECT: bool = cfg!(any(target_os = "linux", windows));
+pub(crate) const HAS_MAPPINGS: bool = HAS_DIRECT;
 
 /// Renames a file without replacing anything: a hard link never replaces an existing name.
 fn link_and_unlink(from: &std::path::Path, to: &std::path::Path) -> std::io::Result<()> {

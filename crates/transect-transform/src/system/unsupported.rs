@@ -9,8 +9,6 @@ pub(crate) fn open_to_read(path: &Path, _: bool) -> io::Result<File> {
     File::open(path)
 }
 
-pub(crate) const HAS_DIRECT: bool = false;
-
 pub(crate) fn open_direct(_: &Path) -> io::Result<Option<File>> {
     Ok(None)
 }
@@ -32,8 +30,6 @@ impl DirectSwitch {
 pub(crate) fn direct_alignment(_: &File) -> io::Result<Option<usize>> {
     Ok(None)
 }
-
-pub(crate) const HAS_MAPPINGS: bool = false;
 
 pub(crate) fn reserve(_: &File, _: Range<u64>) -> io::Result<bool> {
     Ok(false)

@@ -16,8 +16,6 @@ pub(crate) fn open_to_read(path: &Path, sequential: bool) -> io::Result<File> {
     if sequential { open_sequential(path) } else { File::open(path) }
 }
 
-pub(crate) const HAS_DIRECT: bool = true;
-
 pub(crate) fn open_direct(path: &Path) -> io::Result<Option<File>> {
     none_if_unsupported(open_unbuffered(path))
 }
@@ -67,8 +65,6 @@ fn none_if_unsupported<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
         answer => answer.map(Some),
     }
 }
-
-pub(crate) const HAS_MAPPINGS: bool = true;
 
 pub(crate) fn reserve(file: &File, part: Range<u64>) -> io::Result<bool> {
     let there = attributes_of(file)?;

@@ -12,11 +12,11 @@ use transect_transform::pass::{IoMethod, PassOptions, PassRunner, Preference, Si
 use transect_transform::publish::{Batch, Existing, ReplaceOptions};
 use transect_transform::step::Step;
 use transect_transform::tree::{Job, OutputTarget, find_inputs};
-use transect_transform::{Reason, Source, transform, transform_into};
+use transect_transform::{Reason, Source, transform};
 
 use crate::support::{
     Count, Lines, Upper, at_hand, copy, existing, message, names, passes, reason, refuses, run,
-    text, with_steps,
+    text, transform_into, with_steps,
 };
 
 /// Small file systems in memory and on a disk image.
@@ -370,7 +370,7 @@ fn batch_syncs_every_device() {
     let targets = [&memory, &disk].map(|device| device.path().join("target"));
     for target in &targets {
         let options = ReplaceOptions::default();
-        transform_into(&mut batch, &input, target, Some(&mut Upper), &mut passes, options).unwrap();
+        transform_into(&mut batch, &input, target, &mut passes, options);
         assert!(!target.exists());
     }
     assert!(batch.publish().iter().all(Result::is_ok));

@@ -8,9 +8,10 @@ use transect_transform::Source;
 use transect_transform::publish::{
     Batch, Durability, Existing, ReplaceOptions, Replacement, put_with,
 };
-use transect_transform::transform_into;
 
-use crate::support::{Upper, copy, existing, in_place, message, names, passes, run};
+use crate::support::{
+    Upper, copy, existing, in_place, message, names, passes, run, transform_into,
+};
 
 #[test]
 fn target_existing_replaced_only_on_request() {
@@ -189,7 +190,7 @@ fn batch_publishes_all_it_can_at_end() {
         let path = temp.join(format!("{number:02}"));
         std::fs::write(&path, if number == 7 { "TEXT" } else { "text" }).unwrap();
         let options = existing(Existing::InPlace);
-        transform_into(&mut batch, &path, &path, Some(&mut Upper), &mut passes, options).unwrap();
+        transform_into(&mut batch, &path, &path, &mut passes, options);
         assert!(std::fs::read(&path).unwrap().eq_ignore_ascii_case(b"text"));
     }
     assert_eq!(batch.len(), 20);
@@ -221,7 +222,7 @@ fn batch_dropped_changes_nothing() {
     let mut batch = Batch::new();
     let options = existing(Existing::InPlace);
     let mut passes = passes(None, None);
-    transform_into(&mut batch, &path, &path, Some(&mut Upper), &mut passes, options).unwrap();
+    transform_into(&mut batch, &path, &path, &mut passes, options);
     assert!(!batch.is_empty());
     assert_eq!(names(temp.path()).len(), 2);
     drop(batch);

@@ -5,9 +5,24 @@ use std::path::Path;
 use transect_testkit::{TempDir, loudly_skip};
 use transect_transform::output::OutputBuffer;
 use transect_transform::pass::{IoMethod, PassOptions, PassRunner};
-use transect_transform::publish::{Existing, ReplaceOptions};
+use transect_transform::publish::{Batch, Durability, Existing, ReplaceOptions, Replacement};
 use transect_transform::step::{Finding, InvalidData, Shape, Step, StepError};
 use transect_transform::{Error, FileReport, Reason, transform};
+
+/// Transforms a file with [`Upper`], and adds the result to a batch.
+pub(crate) fn transform_into(
+    batch: &mut Batch,
+    input: &Path,
+    target: &Path,
+    runner: &mut PassRunner,
+    options: ReplaceOptions,
+) {
+    let source = runner.open(input).unwrap();
+    let options = options.durability(Durability::Batch);
+    let mut result = Replacement::begin(target, Some(&source), options).unwrap();
+    runner.run(&source, Some(&mut Upper), Some(&mut result)).unwrap();
+    batch.add(result).unwrap();
+}
 
 /// Returns why something failed.
 pub(crate) fn reason<T>(outcome: &Result<T, Error>) -> Option<&Reason> {
