@@ -13,11 +13,11 @@ use transect_snapshot::{
 fuzz_target!(|bytes: &[u8]| {
     let Ok(snapshot) = Snapshot::new(bytes.to_vec()) else { return };
     let mut rows = snapshot.rows();
-    while let Ok(true) = rows.advance() {
+    while let Ok(true) = rows.advance(true) {
         let _ = (rows.attributes(), rows.totals(), rows.digest(), rows.unread().is_some());
     }
     let mut rows = snapshot.rows();
-    while let Ok(true) = rows.advance_past() {}
+    while let Ok(true) = rows.advance(false) {}
     let _ = snapshot.largest_directories(StoredMeasure::DiskUsage, &LargestLimits::new(5));
     let mut options = DiffOptions::default();
     options.verify = true;

@@ -121,7 +121,7 @@ impl TreeRows<'_> {
     /// one.
     pub(crate) fn advance(&mut self, enters: bool) -> Result<bool, ReadError> {
         match self {
-            Self::Stored(rows) => rows.advance_to_next(enters),
+            Self::Stored(rows) => rows.advance(enters),
             Self::Live(rows) => Ok(rows.advance(enters)),
         }
     }

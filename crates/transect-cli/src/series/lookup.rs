@@ -120,6 +120,6 @@ fn described(file: &Path) -> Option<(PathBuf, Option<String>)> {
     let snapshot = snapshot_file::open_kept(file).ok()?;
     let mut rows = snapshot.rows();
     // The metadata have the root only as text.
-    let root = rows.advance().ok()?.then(|| name_from_bytes(rows.name().to_vec()))?;
+    let root = rows.advance(true).ok()?.then(|| name_from_bytes(rows.name().to_vec()))?;
     Some((root.into(), snapshot.metadata().host.clone()))
 }

@@ -28,7 +28,7 @@ impl StoredRows for Entries<'_> {
     type Error = ReadError;
 
     fn advance(&mut self, enters: bool) -> Result<bool, ReadError> {
-        let is_there = self.rows.advance_to_next(enters)?;
+        let is_there = self.rows.advance(enters)?;
         if is_there {
             self.name = name_from_bytes(self.rows.name().to_vec());
         }

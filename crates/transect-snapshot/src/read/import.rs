@@ -32,7 +32,7 @@ impl<S: ReadAt> Snapshot<S> {
         let mut rows = self.rows();
         // The errors in and below the open directories, without those of directories below them.
         let mut errors: Vec<u64> = Vec::new();
-        while rows.advance()? {
+        while rows.advance(true)? {
             let depth = rows.depth() as usize;
             while importer.depth() > depth {
                 leave(&mut importer, &mut errors)?;

@@ -130,7 +130,7 @@ impl<S: ReadAt> Snapshot<S> {
         limits: &LargestLimits,
     ) -> Result<Option<LargestDirectories>, ReadError> {
         let mut root = self.rows();
-        if !root.advance()? || root.entries() != self.len() {
+        if !root.advance(true)? || root.entries() != self.len() {
             return Ok(None);
         }
         let Some(total) = root.totals() else { return Ok(None) };

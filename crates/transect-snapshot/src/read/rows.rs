@@ -151,24 +151,11 @@ impl<'s> RowReader<'s> {
         self.boundary = self.row;
     }
 
-    /// Reads the next row, and returns whether there is one.
-    ///
-    /// # Errors
-    /// The file cannot be read, or is damaged.
-    pub fn advance(&mut self) -> Result<bool, ReadError> {
-        self.advance_to_next(true)
-    }
-
-    /// Skips everything below the current row, and reads the row behind it.
-    ///
-    /// # Errors
-    /// The file cannot be read, or is damaged.
-    pub fn advance_past(&mut self) -> Result<bool, ReadError> {
-        self.advance_to_next(false)
-    }
-
     /// Reads the next row, and returns whether there is one. Unless it `enters`, skips everything below the current one.
-    pub(crate) fn advance_to_next(&mut self, enters: bool) -> Result<bool, ReadError> {
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged.
+    pub fn advance(&mut self, enters: bool) -> Result<bool, ReadError> {
         self.go_to(self.next_row(enters))
     }
 
@@ -214,7 +201,7 @@ impl<'s> RowReader<'s> {
     pub(crate) fn descend_to(&mut self, row: u64) -> Result<(), ReadError> {
         while !self.started || self.row < row {
             let enters = self.started && row - self.row < self.entries();
-            if !self.advance_to_next(enters)? || self.row > row {
+            if !self.advance(enters)? || self.row > row {
                 return damaged("a row is missing");
             }
         }

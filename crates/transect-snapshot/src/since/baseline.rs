@@ -208,7 +208,7 @@ impl Baseline {
         let mut rows = snapshot.rows();
         // The numbers of the open directories.
         let mut open: Vec<u32> = Vec::new();
-        while rows.advance()? {
+        while rows.advance(true)? {
             let row = u32::try_from(rows.row()).map_err(|_| {
                 ReadError::Unsuitable("it has more than 4,294,967,295 entries".to_owned())
             })?;

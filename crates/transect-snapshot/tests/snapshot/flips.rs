@@ -37,7 +37,7 @@ const QUESTIONS: [(&str, Question); 6] = [
 
 fn list(file: &File, _: &File) -> Result<String, ReadError> {
     let (mut rows, mut text) = (file.rows(), String::new());
-    while rows.advance()? {
+    while rows.advance(true)? {
         let of = (rows.name(), rows.attributes(), rows.totals(), rows.digest(), rows.unread());
         text.push_str(&format!("{} {of:?}\n", rows.depth()));
     }

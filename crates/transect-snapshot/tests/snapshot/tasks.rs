@@ -97,7 +97,7 @@ fn paths_of_parts(folder: &Path) -> Vec<Vec<u8>> {
         let snapshot = Snapshot::open(&entry.expect("an entry").path()).expect("a part");
         let mut rows = snapshot.rows();
         let mut path: Vec<Vec<u8>> = Vec::new();
-        while rows.advance().expect("a row") {
+        while rows.advance(true).expect("a row") {
             path.truncate(rows.depth() as usize);
             path.push(rows.name().to_vec());
             if rows.unread() != Some("left_over") {

@@ -22,7 +22,7 @@ pub(super) fn file_size(file: &Path) -> Option<u64> {
 /// Returns the totals of the root: its first row has them.
 pub(super) fn totals(snapshot: &Snapshot) -> Result<StoredTotals, ReadError> {
     let mut rows = snapshot.rows();
-    if !rows.advance()? {
+    if !rows.advance(true)? {
         return Ok(StoredTotals::default());
     }
     let totals = rows.totals().unwrap_or_else(|| {

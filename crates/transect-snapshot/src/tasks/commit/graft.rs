@@ -146,7 +146,7 @@ impl<'c> Graft<'c> {
         while let Some(frame) = self.frames.last_mut() {
             let part = frame.part;
             let failed = |error: ReadError| read_error(&self.set.parts[part].path, error);
-            if !frame.rows.advance_to_next(enters).map_err(failed)? {
+            if !frame.rows.advance(enters).map_err(failed)? {
                 self.pending = Pending::End;
                 return Ok(Step::Part);
             }
