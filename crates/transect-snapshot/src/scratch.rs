@@ -12,27 +12,6 @@ use transect_sys::ReadAt;
 /// The bytes that wait in memory before they are written to the file.
 const BUFFER: usize = 1 << 20;
 
-/// Where temporary files are made.
-#[derive(Clone, Debug)]
-pub(crate) struct ScratchSpace {
-    folder: Option<PathBuf>,
-}
-
-impl ScratchSpace {
-    /// Everything stays in memory.
-    pub(crate) const MEMORY: Self = Self { folder: None };
-
-    /// Returns the space in a directory.
-    pub(crate) fn in_folder(folder: &Path) -> Self {
-        Self { folder: Some(folder.to_owned()) }
-    }
-
-    /// Returns an empty scratch; a file is made when it is needed.
-    pub(crate) fn scratch(&self) -> Scratch {
-        Scratch { folder: self.folder.clone(), file: None, in_file: 0, buffer: Vec::new() }
-    }
-}
-
 /// Bytes that are appended, and read at any offset.
 #[derive(Debug)]
 pub(crate) struct Scratch {
@@ -44,6 +23,12 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
+    /// Returns an empty scratch. A file is made in `folder` when it is needed; without, everything stays in memory.
+    pub(crate) fn new(folder: Option<&Path>) -> Self {
+        let folder = folder.map(Path::to_owned);
+        Self { folder, file: None, in_file: 0, buffer: Vec::new() }
+    }
+
     /// Returns the number of bytes.
     pub(crate) fn len(&self) -> u64 {
         self.in_file + self.buffer.len() as u64
@@ -124,13 +109,13 @@ mod tests {
     #[test]
     fn scratch_reads_what_was_appended_in_file_and_memory() {
         let folder = TempDir::new();
-        for space in [ScratchSpace::MEMORY, ScratchSpace::in_folder(folder.path())] {
-            let mut scratch = space.scratch();
+        for space in [None, Some(folder.path())] {
+            let mut scratch = Scratch::new(space);
             let block: Vec<u8> = (0..300_000_u32).map(|at| (at * 7 / 3) as u8).collect();
             (0..7).for_each(|_| scratch.append(&block).unwrap());
             let all = block.repeat(7);
             assert_eq!(scratch.len(), all.len() as u64);
-            assert_eq!(scratch.file.is_some(), space.folder.is_some());
+            assert_eq!(scratch.file.is_some(), space.is_some());
             // Also across the end of what is in the file.
             for (offset, length) in [(0, 10), (299_999, 2), (1_199_000, 900_000), (2_099_999, 1)] {
                 let mut read = vec![0; length];

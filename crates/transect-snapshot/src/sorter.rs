@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
+use std::path::Path;
 
-use crate::scratch::{Scratch, ScratchSpace};
+use crate::scratch::Scratch;
 
 /// The bytes that are read of a run at once, at least.
 const MIN_READ: usize = 4096;
@@ -21,10 +22,11 @@ pub(crate) struct Sorter<const N: usize> {
 }
 
 impl<const N: usize> Sorter<N> {
-    /// Returns an empty sorter that uses up to `memory` bytes.
-    pub(crate) fn new(space: &ScratchSpace, memory: usize) -> Self {
+    /// Returns an empty sorter that uses up to `memory` bytes, and a temporary file in `folder`.
+    pub(crate) fn new(folder: &Path, memory: usize) -> Self {
         let limit = (memory / N).max(2);
-        Self { records: Vec::new(), limit, runs: space.scratch(), ends: Vec::new() }
+        let runs = Scratch::new(Some(folder));
+        Self { records: Vec::new(), limit, runs, ends: Vec::new() }
     }
 
     /// Adds a record.
@@ -145,7 +147,7 @@ mod tests {
             memory in 0..1000_usize,
         ) {
             let folder = TempDir::new();
-            let mut sorter = Sorter::new(&ScratchSpace::in_folder(folder.path()), memory);
+            let mut sorter = Sorter::new(folder.path(), memory);
             records.iter().try_for_each(|&record| sorter.push(record)).unwrap();
             let mut sorted = sorter.sorted().unwrap();
             let found: Vec<[u8; 3]> = std::iter::from_fn(|| sorted.next().unwrap()).collect();

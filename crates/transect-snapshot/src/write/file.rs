@@ -1,12 +1,13 @@
 //! Puts encoded pages into the file, row group by row group, and describes them at its end.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use crate::linked_blocks::LINKED_KEY;
 use crate::metadata::{METADATA_KEY, VERSION_KEY};
 use crate::name_index::INDEX_KEY;
 use crate::schema::{COLUMNS, ColumnSpec, VERSION};
-use crate::scratch::{Scratch, ScratchSpace};
+use crate::scratch::Scratch;
 
 use super::bounds::Bounds;
 use super::dictionary::DictionaryPages;
@@ -32,8 +33,8 @@ pub(super) struct FileWriter<'o> {
 }
 
 impl<'o> FileWriter<'o> {
-    pub(super) fn new(out: &'o mut dyn Write, space: &ScratchSpace) -> io::Result<Self> {
-        let (bounds, places) = (space.scratch(), space.scratch());
+    pub(super) fn new(out: &'o mut dyn Write, folder: Option<&Path>) -> io::Result<Self> {
+        let (bounds, places) = (Scratch::new(folder), Scratch::new(folder));
         let mut file =
             Self { out, offset: 0, groups: Vec::new(), bounds, places, name_index: None };
         file.write(MARK)?;

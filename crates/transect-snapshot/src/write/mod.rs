@@ -21,6 +21,7 @@ mod thrift;
 
 use std::io::{self, Write};
 use std::ops::Range;
+use std::path::Path;
 
 use transect::Cancel;
 use transect::table::Table;
@@ -28,7 +29,6 @@ use transect::table::Table;
 use crate::linked_blocks::{self, LINKED_BLOCK_ROWS};
 use crate::metadata::Metadata;
 use crate::schema::PAGE_ROWS;
-use crate::scratch::ScratchSpace;
 
 pub(crate) use columns::{DirectoryValues, PageColumns, ParentPaths, RowValues};
 pub(crate) use parallel::PageSource;
@@ -78,10 +78,11 @@ fn write_on(
         next: Ok::<_, io::Error>,
         build: |rows, columns: &mut PageColumns| columns::build(table, outline, rows, columns),
     };
-    write_pages(source, threads, metadata, cancel, &ScratchSpace::MEMORY, out)
+    write_pages(source, threads, metadata, cancel, None, out)
 }
 
-/// Writes rows as a snapshot, and returns the length of the file. What is needed again at the end is kept in `space`.
+/// Writes rows as a snapshot, and returns the length of the file. What is needed again at the end
+/// is kept in a temporary file in `folder`, or in memory.
 pub(crate) fn write_pages<P: Send, E: From<io::Error>>(
     source: PageSource<
         impl FnMut(Range<usize>) -> Result<P, E>,
@@ -90,12 +91,12 @@ pub(crate) fn write_pages<P: Send, E: From<io::Error>>(
     threads: usize,
     metadata: &Metadata,
     cancel: &Cancel,
-    space: &ScratchSpace,
+    folder: Option<&Path>,
     out: &mut dyn Write,
 ) -> Result<u64, E> {
     let rows = source.rows;
-    let mut file = FileWriter::new(out, space)?;
-    let mut names = parallel::is_indexed(rows).then(|| NameIndexWriter::new(rows, space));
+    let mut file = FileWriter::new(out, folder)?;
+    let mut names = parallel::is_indexed(rows).then(|| NameIndexWriter::new(rows, folder));
     let mut linked = Vec::with_capacity(rows.div_ceil(PAGE_ROWS));
     parallel::encode(source, threads, cancel, |group| {
         for page in group.findings {

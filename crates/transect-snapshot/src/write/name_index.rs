@@ -1,13 +1,14 @@
 //! Makes the index of names.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use crate::byte_values::ByteValues;
 use crate::name_index::{
     BLOCK_ROWS, IndexShape, MAX_SLICES, MIN_SLICES, checksum, grams, slice_of,
 };
 use crate::schema::{Column, PAGE_ROWS};
-use crate::scratch::{Scratch, ScratchSpace};
+use crate::scratch::Scratch;
 
 use super::columns::{PageColumns, Values};
 
@@ -68,8 +69,8 @@ pub(super) struct NameIndexWriter {
 
 impl NameIndexWriter {
     /// Returns the index of `rows` rows, without their blocks.
-    pub(super) fn new(rows: usize, space: &ScratchSpace) -> Self {
-        Self { rows, tile: Vec::new(), tiles: space.scratch(), set: [0; LEVELS] }
+    pub(super) fn new(rows: usize, folder: Option<&Path>) -> Self {
+        Self { rows, tile: Vec::new(), tiles: Scratch::new(folder), set: [0; LEVELS] }
     }
 
     /// Adds the blocks of a page, in the order of rows.
@@ -197,7 +198,7 @@ mod tests {
     use crate::name_index::{CHECKSUM_BYTES, HEADER_BYTES};
 
     fn encode(rows: usize, bits: &[u8]) -> Vec<u8> {
-        let mut index = NameIndexWriter::new(rows, &ScratchSpace::MEMORY);
+        let mut index = NameIndexWriter::new(rows, None);
         let mut out = Vec::new();
         index.add(bits).unwrap();
         assert_eq!(index.finish(&mut out).unwrap(), out.len() as u64);

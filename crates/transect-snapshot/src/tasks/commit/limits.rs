@@ -3,7 +3,6 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::scratch::ScratchSpace;
 use crate::tasks::TaskError;
 use crate::write;
 
@@ -34,8 +33,7 @@ impl CommitLimits {
 /// How the memory is shared out.
 #[derive(Debug)]
 pub(super) struct Resources {
-    pub(super) space: ScratchSpace,
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     /// The bytes of each of two sorters.
     pub(super) sort_memory: usize,
     /// The number of readers that keep decoded pages, twice.
@@ -49,7 +47,6 @@ impl Resources {
         let memory = limits.memory.max(CommitLimits::MIN_MEMORY);
         let memory = usize::try_from(memory).unwrap_or(usize::MAX);
         Self {
-            space: ScratchSpace::in_folder(&limits.folder),
             folder: limits.folder.clone(),
             sort_memory: memory / 8,
             open_parts: (memory / 4 / READER_BYTES / 2).clamp(1, MAX_OPEN_PARTS),

@@ -12,11 +12,12 @@ use std::collections::HashMap;
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
 use std::io;
+use std::path::{Path, PathBuf};
 
 use foldhash::fast::FixedState;
 use transect_sys::FileId;
 
-use crate::scratch::{Scratch, ScratchSpace};
+use crate::scratch::Scratch;
 use crate::sorter::{Sorted, Sorter};
 
 /// The bytes of a name, of a change, and of a sum.
@@ -99,14 +100,14 @@ fn i128_at(bytes: &[u8], at: usize) -> i128 {
 #[derive(Debug)]
 pub(super) struct LinkedNames {
     names: Sorter<NAME_BYTES>,
-    space: ScratchSpace,
+    folder: PathBuf,
     memory: usize,
 }
 
 impl LinkedNames {
     /// Returns an empty set that uses up to `2 * memory` bytes.
-    pub(super) fn new(space: &ScratchSpace, memory: usize) -> Self {
-        Self { names: Sorter::new(space, memory), space: space.clone(), memory }
+    pub(super) fn new(folder: &Path, memory: usize) -> Self {
+        Self { names: Sorter::new(folder, memory), folder: folder.to_owned(), memory }
     }
 
     pub(super) fn add(&mut self, name: LinkedName) -> io::Result<()> {
@@ -115,7 +116,7 @@ impl LinkedNames {
 
     /// Returns the changes against the totals of parts.
     pub(super) fn changes(self) -> io::Result<Changes> {
-        let mut changes = Sorter::new(&self.space, self.memory);
+        let mut changes = Sorter::new(&self.folder, self.memory);
         let mut names = self.names.sorted()?;
         let mut file: Option<OneFile> = None;
         while let Some(bytes) = names.next()? {
@@ -135,7 +136,7 @@ impl LinkedNames {
         if let Some(file) = file {
             file.end(&mut changes)?;
         }
-        Changes::of(changes.sorted()?, &self.space)
+        Changes::of(changes.sorted()?, &self.folder)
     }
 }
 
@@ -205,9 +206,9 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    fn of(mut sorted: Sorted<CHANGE_BYTES>, space: &ScratchSpace) -> io::Result<Self> {
-        let mut changes =
-            Self { sums: space.scratch(), count: 0, blocks: Vec::new(), kept: VecDeque::new() };
+    fn of(mut sorted: Sorted<CHANGE_BYTES>, folder: &Path) -> io::Result<Self> {
+        let sums = Scratch::new(Some(folder));
+        let mut changes = Self { sums, count: 0, blocks: Vec::new(), kept: VecDeque::new() };
         let mut sum: Bytes = (0, 0);
         while let Some(change) = sorted.next()? {
             let row = u64_at(&change, 0);

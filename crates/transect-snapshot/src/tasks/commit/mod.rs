@@ -184,7 +184,14 @@ impl Outlined<'_> {
             next: |rows| stream.page(rows),
             build: |page, columns: &mut PageColumns| *columns = page,
         };
-        write::write_pages(source, resources.threads, metadata, cancel, &resources.space, out)
-            .map_err(|error| if cancel.is_cancelled() { TaskError::Cancelled } else { error })
+        write::write_pages(
+            source,
+            resources.threads,
+            metadata,
+            cancel,
+            Some(&resources.folder),
+            out,
+        )
+        .map_err(|error| if cancel.is_cancelled() { TaskError::Cancelled } else { error })
     }
 }

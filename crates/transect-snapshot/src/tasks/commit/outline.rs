@@ -60,14 +60,14 @@ pub(super) fn outline(
     resources: &Resources,
     cancel: &Cancel,
 ) -> Result<Outline, TaskError> {
-    let Resources { space, sort_memory, open_parts, .. } = resources;
+    let Resources { folder, sort_memory, open_parts, .. } = resources;
     let mut outliner = Outliner {
         set,
         graft: Graft::new(set, *open_parts),
         fields: set.fields() | SIZES,
         open: Vec::new(),
-        spine: Spine::new(space, *sort_memory),
-        links: LinkedNames::new(space, *sort_memory),
+        spine: Spine::new(folder, *sort_memory),
+        links: LinkedNames::new(folder, *sort_memory),
         linked_rows: LinkedRowsOfParts::new(set, *open_parts),
         resources,
     };

@@ -1,12 +1,12 @@
 //! Directories that are not complete in one part: their totals and digests are computed anew.
 
 use std::io;
+use std::path::Path;
 
 use transect::{Attributes, FileType};
 
 use crate::digest::{Digest, DirectoryDigest};
 use crate::read::StoredTotals;
-use crate::scratch::ScratchSpace;
 use crate::sorter::{Sorted, Sorter};
 
 /// The bytes of a record.
@@ -105,8 +105,8 @@ impl OpenSpine {
 pub(super) struct Spine(Sorter<RECORD_BYTES>);
 
 impl Spine {
-    pub(super) fn new(space: &ScratchSpace, memory: usize) -> Self {
-        Self(Sorter::new(space, memory))
+    pub(super) fn new(folder: &Path, memory: usize) -> Self {
+        Self(Sorter::new(folder, memory))
     }
 
     /// Adds a directory by its row in the whole tree.
