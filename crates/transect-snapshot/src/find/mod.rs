@@ -188,7 +188,8 @@ struct Searcher<'s> {
 
 impl<'s> Searcher<'s> {
     fn new<S: ReadAt>(snapshot: &'s Snapshot<S>, search: &'s Search, wants_hits: bool) -> Self {
-        let fields = if wants_hits { search.needed_fields() } else { search.filter_fields() };
+        let fields = if wants_hits { search.needed_fields() } else { search.filter.fields() };
+        let has_filter = !search.filter.selects_everything();
         Self {
             search,
             matcher: NameMatcher::new(search),
@@ -198,7 +199,7 @@ impl<'s> Searcher<'s> {
             directories: (wants_hits || search.needs_paths())
                 .then(|| DirectoryReader::new(snapshot)),
             rows: snapshot.rows(),
-            fields: (wants_hits || search.has_filter()).then_some(fields),
+            fields: (wants_hits || has_filter).then_some(fields),
             folded: Vec::new(),
             directory: Vec::new(),
         }
@@ -278,7 +279,7 @@ impl<'s> Searcher<'s> {
             Some(fields) => rows.attributes_at(row, fields)?,
             None => Attributes::default(),
         };
-        if search.has_filter() && !search.accepts(&attributes) {
+        if !search.filter.selects_everything() && !search.filter.accepts(&attributes) {
             return Ok(());
         }
         let (names, raw) = (names.page_of(row)?, raw.page_of(row)?.bytes(row));

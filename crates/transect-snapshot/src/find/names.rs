@@ -37,7 +37,7 @@ pub(super) fn matches_in(
     let Some(word) = matcher.first_word() else {
         for row in 0..names.len() {
             let range = range(row);
-            if !is_other(row) && matcher.matches(&names.bytes[range.clone()], &text[range]) {
+            if !is_other(row) && matcher.matches(&names.bytes[range.clone()], &text[range], 0) {
                 found(row);
             }
         }
@@ -55,7 +55,7 @@ pub(super) fn matches_in(
         from = names.ends[row] as usize;
         if at + word.needle().len() <= range.end
             && !is_other(row)
-            && matcher.matches_rest(&names.bytes[range.clone()], &text[range])
+            && matcher.matches(&names.bytes[range.clone()], &text[range], 1)
         {
             found(row);
         }
@@ -70,7 +70,7 @@ pub(super) fn matches_alone(name: &[u8], matcher: &NameMatcher<'_>, folded: &mut
     if matcher.ignore_case {
         folded.make_ascii_lowercase();
     }
-    matcher.matches(name, folded)
+    matcher.matches(name, folded, 0)
 }
 
 /// Returns the length of a name up to its last separator: 0 except for a root.

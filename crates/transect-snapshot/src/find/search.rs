@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use memchr::memmem::Finder;
+use transect::FieldMask;
 use transect::internal::AttributeFilter;
-use transect::{Attributes, FieldMask};
 
 /// Judges a name or a path.
 type Test = Arc<dyn Fn(&[u8]) -> bool + Send + Sync>;
@@ -68,7 +68,7 @@ impl fmt::Debug for NamePattern {
 pub struct Search {
     pub(super) patterns: Vec<NamePattern>,
     ignore_case: bool,
-    filter: AttributeFilter,
+    pub(super) filter: AttributeFilter,
     pub(super) fields: FieldMask,
 }
 
@@ -98,27 +98,12 @@ impl Search {
 
     /// Returns the attributes that the search needs, besides the type: those of hits, and of the filter.
     pub fn needed_fields(&self) -> FieldMask {
-        self.fields | self.filter_fields()
+        self.fields | self.filter.fields()
     }
 
     /// Returns the words that a name must contain.
     pub(super) fn words(&self) -> impl Iterator<Item = &[u8]> {
         self.patterns.iter().flat_map(|pattern| &pattern.words).map(Vec::as_slice)
-    }
-
-    /// Returns the attributes by which entries are selected.
-    pub(super) fn filter_fields(&self) -> FieldMask {
-        self.filter.fields()
-    }
-
-    /// Returns whether entries are selected by more than their paths.
-    pub(super) fn has_filter(&self) -> bool {
-        !self.filter.selects_everything()
-    }
-
-    /// Returns whether an entry with these attributes is selected.
-    pub(super) fn accepts(&self, attributes: &Attributes) -> bool {
-        self.filter.accepts(attributes)
     }
 
     /// Returns whether entries are selected by the paths of their directories.
@@ -181,14 +166,9 @@ impl<'s> NameMatcher<'s> {
     }
 
     /// Returns whether a name matches, `folded` being the same without case.
-    pub(super) fn matches(&self, name: &[u8], folded: &[u8]) -> bool {
-        self.words.iter().all(|word| word.find(folded).is_some())
-            && self.tests.iter().all(|test| test(name))
-    }
-
-    /// Returns whether a name with the first word matches, `folded` being the same without case.
-    pub(super) fn matches_rest(&self, name: &[u8], folded: &[u8]) -> bool {
-        self.words.iter().skip(1).all(|word| word.find(folded).is_some())
+    /// Its first `known` words are known to be in it.
+    pub(super) fn matches(&self, name: &[u8], folded: &[u8], known: usize) -> bool {
+        self.words.iter().skip(known).all(|word| word.find(folded).is_some())
             && self.tests.iter().all(|test| test(name))
     }
 }
