@@ -68,8 +68,8 @@ impl ColumnEncoder {
     ) -> io::Result<ColumnPage> {
         self.levels.set(&column.defined);
         let nulls = self.levels.nulls;
-        if spec.layout == Layout::Dictionary {
-            let dictionary = PageDictionary::of(&column.values);
+        if let (Layout::Dictionary, Values::Numbers(numbers)) = (spec.layout, &column.values) {
+            let dictionary = PageDictionary::of(numbers);
             let bounds = dictionary.bounds(spec);
             let facts = PageFacts { rows, nulls, bounds };
             let levels = self.levels.encoded.clone();
@@ -133,7 +133,7 @@ fn bounds(spec: &ColumnSpec, values: &Values) -> Option<Bounds> {
     match values {
         Values::Numbers(numbers) => Bounds::of_numbers(spec, numbers),
         Values::Bytes(values) => bounds_of_texts(values.iter()),
-        Values::RepeatedBytes(_) | Values::Words(_) | Values::Digests(_) => None,
+        Values::RepeatedBytes(_) | Values::Digests(_) => None,
     }
 }
 

@@ -1,11 +1,10 @@
 //! Turns the rows of a page into columns.
 
 use std::borrow::Cow;
-use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
 use transect::table::{Row, Table, UnreadReason};
-use transect::{Attributes, FieldMask, FileType};
+use transect::{Attributes, FaultKind, FieldMask, FileType, SkipReason};
 
 use crate::attribute_columns::for_attribute_columns;
 use crate::byte_values::ByteValues;
@@ -20,29 +19,27 @@ use super::outline::{Outline, OutlinedRow};
 /// The values of a column that are not null.
 #[derive(Debug)]
 pub(super) enum Values {
-    /// Numbers of 8 bytes, or of 4 in their lower half.
+    /// Numbers of 8 bytes, or of 4 in their lower half; of a column with few different texts those of [`word`].
     Numbers(Vec<u64>),
-    /// Few different words.
-    Words(Vec<Word>),
     Bytes(ByteValues),
     RepeatedBytes(RepeatedBytes),
     Digests(Vec<Digest>),
 }
 
-/// A word, compared by its address first: equal ones mostly have the same.
-#[derive(Clone, Copy, Debug, Eq)]
-pub(super) struct Word(pub(super) &'static str);
-
-impl PartialEq for Word {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.0, other.0) || self.0 == other.0
-    }
+/// Returns the text with this number of a column that has few different ones.
+pub(super) fn word(spec: &ColumnSpec, number: u64) -> &'static str {
+    let word = match spec.name {
+        "type" => FileType::ALL.get(number as usize).map(|file_type| file_type.as_str()),
+        _ => unread_words().nth(number as usize),
+    };
+    word.expect("BUG: no word has this number")
 }
 
-impl Hash for Word {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.hash(state);
-    }
+/// Returns the words of the column `unread`, by their numbers.
+fn unread_words() -> impl Iterator<Item = &'static str> {
+    let skipped = SkipReason::ALL.iter().map(|reason| reason.as_str());
+    let failed = FaultKind::ALL.iter().map(|kind| kind.as_str());
+    std::iter::once(UnreadReason::Unvisited.as_str()).chain(skipped).chain(failed)
 }
 
 /// A column of a page.
@@ -56,8 +53,9 @@ pub(super) struct ColumnValues {
 impl ColumnValues {
     fn new(spec: &ColumnSpec) -> Self {
         let values = match (spec.physical, spec.layout) {
-            (Physical::Int32 | Physical::Int64, _) => Values::Numbers(Vec::new()),
-            (Physical::Bytes, Layout::Dictionary) => Values::Words(Vec::new()),
+            (Physical::Int32 | Physical::Int64, _) | (_, Layout::Dictionary) => {
+                Values::Numbers(Vec::new())
+            }
             (Physical::Bytes, _) if spec.name == "dir" => {
                 Values::RepeatedBytes(RepeatedBytes::default())
             }
@@ -71,7 +69,6 @@ impl ColumnValues {
     fn clear(&mut self, spec: &ColumnSpec, rows: usize) {
         match &mut self.values {
             Values::Numbers(values) => values.clear(),
-            Values::Words(values) => values.clear(),
             Values::Bytes(values) => values.clear(),
             Values::RepeatedBytes(values) => values.clear(),
             Values::Digests(values) => values.clear(),
@@ -92,14 +89,6 @@ impl ColumnValues {
         match &mut self.values {
             Values::Numbers(values) => values.push(value),
             _ => unreachable!("BUG: another column gets a number"),
-        }
-    }
-
-    fn word(&mut self, row: usize, value: &'static str) {
-        self.define(row);
-        match &mut self.values {
-            Values::Words(values) => values.push(Word(value)),
-            _ => unreachable!("BUG: another column gets a word"),
         }
     }
 
@@ -206,7 +195,7 @@ impl PageColumns {
             _ => unreachable!("BUG: paths are of another kind"),
         }
         self.of(Column::Depth).number(index, depth.into());
-        self.of(Column::Type).word(index, file_type.as_str());
+        self.of(Column::Type).number(index, file_type as u64);
         if let Some(directory) = &row.directory {
             self.directory(index, directory);
             paths.enter(name, depth);
@@ -227,7 +216,9 @@ impl PageColumns {
         }
         self.of(Column::Errors).number(index, errors);
         if let Some(unread) = of.unread {
-            self.of(Column::Unread).word(index, unread);
+            let number = unread_words().position(|word| word == unread);
+            let number = number.expect("BUG: a reason without a number");
+            self.of(Column::Unread).number(index, number as u64);
         }
     }
 }

@@ -2,7 +2,6 @@
 //! dictionaries of the pages of a row group become one.
 
 use std::collections::HashMap;
-use std::hash::Hash;
 use std::io;
 
 use foldhash::fast::FixedState;
@@ -10,7 +9,7 @@ use foldhash::fast::FixedState;
 use crate::schema::{ColumnSpec, Physical};
 
 use super::bounds::Bounds;
-use super::columns::{Values, Word};
+use super::columns::word;
 use super::encodings;
 use super::page::{DataPage, PLAIN, Page, PageEncoder, PageFacts, RLE_DICTIONARY};
 
@@ -26,16 +25,9 @@ pub(super) struct IndexedPage {
 /// The different values of a page in the order of their first use, and for each value its index.
 #[derive(Debug)]
 pub(super) struct PageDictionary {
-    values: Distinct,
+    values: Vec<u64>,
     /// Pages have less than 2^16 rows.
     indices: Vec<u16>,
-}
-
-/// Different values.
-#[derive(Debug)]
-enum Distinct {
-    Numbers(Vec<u64>),
-    Words(Vec<Word>),
 }
 
 /// The encoded pages of a row group, with their dictionary unless all values are null.
@@ -46,68 +38,43 @@ pub(super) struct DictionaryPages {
 }
 
 impl PageDictionary {
-    pub(super) fn of(values: &Values) -> Self {
-        match values {
-            Values::Numbers(values) => {
-                let (numbers, indices) = index(values);
-                Self { values: Distinct::Numbers(numbers), indices }
+    pub(super) fn of(values: &[u64]) -> Self {
+        let mut distinct = DistinctValues::default();
+        let mut last: Option<(u64, u32)> = None;
+        let index = |&value: &u64| match last {
+            Some((before, index)) if before == value => index as u16,
+            _ => {
+                let index = distinct.index(value);
+                last = Some((value, index));
+                index as u16
             }
-            Values::Words(values) => {
-                let (words, indices) = index(values);
-                Self { values: Distinct::Words(words), indices }
-            }
-            _ => unreachable!("BUG: a dictionary of other values"),
-        }
+        };
+        let indices = values.iter().map(index).collect();
+        Self { values: distinct.values, indices }
     }
 
     /// Returns the bounds of the values.
     pub(super) fn bounds(&self, spec: &ColumnSpec) -> Option<Bounds> {
-        match &self.values {
-            Distinct::Numbers(numbers) => Bounds::of_numbers(spec, numbers),
-            Distinct::Words(words) => Bounds::of_texts(words.iter().map(|word| word.0)),
+        match spec.physical {
+            Physical::Bytes => Bounds::of_texts(self.values.iter().map(|&it| word(spec, it))),
+            _ => Bounds::of_numbers(spec, &self.values),
         }
     }
-}
-
-/// Returns the different values, and the index of each value among them.
-fn index<T: Copy + Eq + Hash>(values: &[T]) -> (Vec<T>, Vec<u16>) {
-    let mut distinct = DistinctValues::default();
-    let mut last: Option<(T, u32)> = None;
-    let index = |&value: &T| match last {
-        Some((before, index)) if before == value => index as u16,
-        _ => {
-            let index = distinct.index(value);
-            last = Some((value, index));
-            index as u16
-        }
-    };
-    let indices = values.iter().map(index).collect();
-    (distinct.values, indices)
 }
 
 /// Different values by their indices, and the other way round.
-struct DistinctValues<T> {
-    values: Vec<T>,
-    indices: HashMap<T, u32, FixedState>,
+#[derive(Default)]
+struct DistinctValues {
+    values: Vec<u64>,
+    indices: HashMap<u64, u32, FixedState>,
 }
 
-impl<T> Default for DistinctValues<T> {
-    fn default() -> Self {
-        Self { values: Vec::new(), indices: HashMap::default() }
-    }
-}
-
-impl<T: Copy + Eq + Hash> DistinctValues<T> {
-    fn index(&mut self, value: T) -> u32 {
+impl DistinctValues {
+    fn index(&mut self, value: u64) -> u32 {
         *self.indices.entry(value).or_insert_with(|| {
             self.values.push(value);
             self.values.len() as u32 - 1
         })
-    }
-
-    /// Adds the values of a page; returns the index of each.
-    fn add(&mut self, values: &[T]) -> Vec<u32> {
-        values.iter().map(|&value| self.index(value)).collect()
     }
 }
 
@@ -117,20 +84,19 @@ pub(super) fn encode(
     pages: Vec<IndexedPage>,
     encoder: &mut PageEncoder,
 ) -> io::Result<DictionaryPages> {
-    let mut numbers = DistinctValues::default();
-    let mut words = DistinctValues::default();
-    let indices: Vec<Vec<u32>> = pages
-        .iter()
-        .map(|page| match &page.dictionary.values {
-            Distinct::Numbers(values) => numbers.add(values),
-            Distinct::Words(values) => words.add(values),
-        })
-        .collect();
-    let count = numbers.values.len() + words.values.len();
+    let mut distinct = DistinctValues::default();
+    let indices_of = |page: &IndexedPage| -> Vec<u32> {
+        page.dictionary.values.iter().map(|&value| distinct.index(value)).collect()
+    };
+    let indices: Vec<Vec<u32>> = pages.iter().map(indices_of).collect();
+    let count = distinct.values.len();
+    let words = distinct.values.iter().map(|&number| word(spec, number).as_bytes());
     let mut content = Vec::new();
-    let width = if spec.physical == Physical::Int32 { 4 } else { 8 };
-    encodings::plain(&numbers.values, width, &mut content);
-    encodings::plain_bytes(words.values.iter().map(|word| word.0.as_bytes()), &mut content);
+    match spec.physical {
+        Physical::Bytes => encodings::plain_bytes(words, &mut content),
+        Physical::Int32 => encodings::plain(&distinct.values, 4, &mut content),
+        _ => encodings::plain(&distinct.values, 8, &mut content),
+    }
     let dictionary = match count {
         0 => None,
         _ => Some(encoder.dictionary(count, &content)?),
