@@ -73,58 +73,47 @@ impl PageEncoder {
         content: &[u8],
     ) -> io::Result<DataPage> {
         let rows = facts.rows as i32;
-        let page = self.page(content, |size, compressed| {
-            header(0, size, compressed, |fields| {
-                fields.structure(5, |fields| {
-                    fields.i32(1, rows);
-                    fields.i32(2, encoding);
-                    fields.i32(3, RLE);
-                    fields.i32(4, RLE);
-                });
-            })
+        let page = self.page(0, content, |fields| {
+            fields.structure(5, |fields| {
+                fields.i32(1, rows);
+                fields.i32(2, encoding);
+                fields.i32(3, RLE);
+                fields.i32(4, RLE);
+            });
         })?;
         Ok(DataPage { page, facts })
     }
 
     /// Makes a dictionary of its content.
     pub(super) fn dictionary(&mut self, values: usize, content: &[u8]) -> io::Result<Page> {
-        self.page(content, |size, compressed| {
-            header(2, size, compressed, |fields| {
-                fields.structure(7, |fields| {
-                    fields.i32(1, values as i32);
-                    fields.i32(2, PLAIN);
-                });
-            })
+        self.page(2, content, |fields| {
+            fields.structure(7, |fields| {
+                fields.i32(1, values as i32);
+                fields.i32(2, PLAIN);
+            });
         })
     }
 
+    /// Makes a page of a kind, whose header has `more` fields.
     fn page(
         &mut self,
+        kind: i32,
         content: &[u8],
-        header: impl FnOnce(usize, &[u8]) -> Vec<u8>,
+        more: impl FnOnce(&mut Fields<'_>),
     ) -> io::Result<Page> {
         self.compressed.clear();
         self.compressed.reserve(zstd::zstd_safe::compress_bound(content.len()));
         self.compressor.compress_to_buffer(content, &mut self.compressed)?;
-        let mut bytes = header(content.len(), &self.compressed);
+        let mut bytes = sealed_structure(|fields| {
+            fields.i32(1, kind);
+            fields.i32(2, content.len() as i32);
+            fields.i32(3, self.compressed.len() as i32);
+            fields.i32(4, crc32(&self.compressed) as i32);
+            more(fields);
+        });
         let uncompressed = bytes.len() + content.len();
         bytes.reserve_exact(self.compressed.len());
         bytes.extend_from_slice(&self.compressed);
         Ok(Page { bytes, uncompressed })
     }
-}
-
-fn header(
-    kind: i32,
-    size: usize,
-    compressed: &[u8],
-    more: impl FnOnce(&mut Fields<'_>),
-) -> Vec<u8> {
-    sealed_structure(|fields| {
-        fields.i32(1, kind);
-        fields.i32(2, size as i32);
-        fields.i32(3, compressed.len() as i32);
-        fields.i32(4, crc32(compressed) as i32);
-        more(fields);
-    })
 }
