@@ -12,9 +12,11 @@ use crate::scratch::Scratch;
 use super::bounds::Bounds;
 use super::dictionary::DictionaryPages;
 use super::footer::{
-    ColumnChunk, ColumnPages, IndexBases, IndexPlace, IndexPlaces, PagePlace, RowGroup, describe,
+    ColumnChunk, IndexBases, IndexPlace, PlacedPage, RowGroup, describe, describe_bounds,
+    describe_places,
 };
 use super::name_index::NameIndexWriter;
+use super::page::DataPage;
 
 /// The beginning and the end of every Parquet file.
 const MARK: &[u8] = b"PAR1";
@@ -47,11 +49,14 @@ impl<'o> FileWriter<'o> {
     }
 
     /// Appends a row group: for each column its pages.
-    pub(super) fn append(&mut self, rows: usize, columns: Vec<DictionaryPages>) -> io::Result<()> {
-        let mut chunks = Vec::with_capacity(columns.len());
-        for (column, spec) in columns.into_iter().zip(COLUMNS) {
-            chunks.push(self.append_column(rows, column, spec)?);
-        }
+    pub(super) fn append(
+        &mut self,
+        rows: usize,
+        columns: impl Iterator<Item = DictionaryPages>,
+    ) -> io::Result<()> {
+        let chunks =
+            columns.zip(COLUMNS).map(|(column, spec)| self.append_column(rows, column, spec));
+        let chunks = chunks.collect::<io::Result<_>>()?;
         self.groups.push(RowGroup { rows, columns: chunks });
         Ok(())
     }
@@ -71,39 +76,31 @@ impl<'o> FileWriter<'o> {
         }
         let data_offset = self.offset;
         let mut first_row = 0;
-        let mut pages = ColumnPages::default();
-        for data in column.pages {
-            let length = data.page.bytes.len();
-            pages.places.push(PagePlace { offset: self.offset, length, first_row });
-            uncompressed += data.page.uncompressed as u64;
-            self.write(&data.page.bytes)?;
-            first_row += data.facts.rows;
-            pages.facts.push(data.facts);
+        let mut pages = Vec::with_capacity(column.pages.len());
+        for DataPage { page, facts } in column.pages {
+            let (offset, length, rows) = (self.offset, page.bytes.len(), facts.rows);
+            uncompressed += page.uncompressed as u64;
+            self.write(&page.bytes)?;
+            pages.push(PlacedPage { offset, length, first_row, facts });
+            first_row += rows;
         }
         debug_assert_eq!(first_row, rows, "BUG: a column has another number of rows");
+        let bounds = pages.iter().filter_map(|page| page.facts.bounds.clone());
+        let bounds_index = match Bounds::are_stored(spec) {
+            true => Some(append_index(&mut self.bounds, &describe_bounds(&pages, spec))?),
+            false => None,
+        };
         Ok(ColumnChunk {
             dictionary_offset,
             data_offset,
             rows,
             length: self.offset - begin,
             uncompressed,
-            nulls: pages.facts.iter().map(|facts| facts.nulls).sum(),
-            bounds: pages.bounds(spec),
-            indexes: self.describe_pages(&pages, spec)?,
+            nulls: pages.iter().map(|page| page.facts.nulls).sum(),
+            bounds: bounds.reduce(Bounds::join).map(|bounds| bounds.stored(spec.physical)),
+            bounds_index,
+            pages_index: append_index(&mut self.places, &describe_places(&pages))?,
         })
-    }
-
-    fn describe_pages(
-        &mut self,
-        pages: &ColumnPages,
-        spec: &ColumnSpec,
-    ) -> io::Result<IndexPlaces> {
-        let bounds = match Bounds::are_stored(spec) {
-            true => Some(append_index(&mut self.bounds, &pages.describe_bounds(spec))?),
-            false => None,
-        };
-        let pages = append_index(&mut self.places, &pages.describe_places())?;
-        Ok(IndexPlaces { bounds, pages })
     }
 
     /// Appends the index of names.

@@ -10,20 +10,14 @@ use super::thrift::{
     BINARY, Fields, I32, I64, STRUCT, binary, sealed_structure, structure, zigzag,
 };
 
-/// Where a page lies.
+/// A page that is in the file.
 #[derive(Debug)]
-pub(super) struct PagePlace {
+pub(super) struct PlacedPage {
     pub(super) offset: u64,
     /// Its length in the file.
     pub(super) length: usize,
     pub(super) first_row: usize,
-}
-
-/// The pages of a column of a row group.
-#[derive(Debug, Default)]
-pub(super) struct ColumnPages {
-    pub(super) places: Vec<PagePlace>,
-    pub(super) facts: Vec<PageFacts>,
+    pub(super) facts: PageFacts,
 }
 
 /// A column of a row group. The descriptions of its pages are written already, behind each other.
@@ -37,7 +31,10 @@ pub(super) struct ColumnChunk {
     pub(super) nulls: usize,
     /// The least and the greatest value.
     pub(super) bounds: Option<(StoredBound, StoredBound)>,
-    pub(super) indexes: IndexPlaces,
+    /// Where the bounds of all pages lie, if they are stored.
+    pub(super) bounds_index: Option<IndexPlace>,
+    /// Where the places of all pages lie.
+    pub(super) pages_index: IndexPlace,
 }
 
 /// A part of the file that describes others. The offset of those of pages is that behind the first of their kind.
@@ -54,66 +51,46 @@ pub(super) struct IndexBases {
     pub(super) pages: u64,
 }
 
-/// Where the descriptions of the pages of a column lie.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct IndexPlaces {
-    /// The bounds of all pages.
-    pub(super) bounds: Option<IndexPlace>,
-    pub(super) pages: IndexPlace,
+/// Returns the bounds of all pages of a column (`ColumnIndex`).
+pub(super) fn describe_bounds(pages: &[PlacedPage], spec: &ColumnSpec) -> Vec<u8> {
+    let stored = |page: &PlacedPage| page.facts.bounds.as_ref().map(|it| it.stored(spec.physical));
+    let stored: Vec<Option<(StoredBound, StoredBound)>> = pages.iter().map(stored).collect();
+    let bound = |of: fn(&(StoredBound, StoredBound)) -> &StoredBound| {
+        stored.iter().map(move |stored| stored.as_ref().map_or(&[][..], |it| &of(it).bytes))
+    };
+    sealed_structure(|fields| {
+        fields.bools(1, stored.iter().map(Option::is_none));
+        fields.list(2, BINARY, bound(|(least, _)| least), binary);
+        fields.list(3, BINARY, bound(|(_, greatest)| greatest), binary);
+        // Pages are not sorted.
+        fields.i32(4, 0);
+        let nulls = pages.iter().map(|page| page.facts.nulls);
+        fields.list(5, I64, nulls, |out, nulls| zigzag(out, nulls as i64));
+    })
 }
 
-impl ColumnPages {
-    /// Returns the bounds of all pages together.
-    pub(super) fn bounds(&self, spec: &ColumnSpec) -> Option<(StoredBound, StoredBound)> {
-        let bounds = self.facts.iter().filter_map(|facts| facts.bounds.clone());
-        bounds.reduce(Bounds::join).map(|bounds| bounds.stored(spec.physical))
-    }
-
-    /// Returns the bounds of all pages (`ColumnIndex`).
-    pub(super) fn describe_bounds(&self, spec: &ColumnSpec) -> Vec<u8> {
-        let stored: Vec<Option<(StoredBound, StoredBound)>> = self
-            .facts
-            .iter()
-            .map(|facts| facts.bounds.as_ref().map(|bounds| bounds.stored(spec.physical)))
-            .collect();
-        let bound = |of: fn(&(StoredBound, StoredBound)) -> &StoredBound| {
-            stored.iter().map(move |stored| stored.as_ref().map_or(&[][..], |it| &of(it).bytes))
-        };
-        sealed_structure(|fields| {
-            fields.bools(1, stored.iter().map(Option::is_none));
-            fields.list(2, BINARY, bound(|(least, _)| least), binary);
-            fields.list(3, BINARY, bound(|(_, greatest)| greatest), binary);
-            // Pages are not sorted.
-            fields.i32(4, 0);
-            let nulls = self.facts.iter().map(|facts| facts.nulls);
-            fields.list(5, I64, nulls, |out, nulls| zigzag(out, nulls as i64));
-        })
-    }
-
-    /// Returns the places of all pages (`OffsetIndex`).
-    pub(super) fn describe_places(&self) -> Vec<u8> {
-        sealed_structure(|fields| {
-            fields.list(1, STRUCT, self.places.iter(), |out, place| {
-                structure(out, |fields| {
-                    fields.i64(1, place.offset as i64);
-                    fields.i32(2, place.length as i32);
-                    fields.i64(3, place.first_row as i64);
-                });
+/// Returns the places of all pages of a column (`OffsetIndex`).
+pub(super) fn describe_places(pages: &[PlacedPage]) -> Vec<u8> {
+    sealed_structure(|fields| {
+        fields.list(1, STRUCT, pages.iter(), |out, page| {
+            structure(out, |fields| {
+                fields.i64(1, page.offset as i64);
+                fields.i32(2, page.length as i32);
+                fields.i64(3, page.first_row as i64);
             });
-        })
-    }
+        });
+    })
 }
 
 impl ColumnChunk {
     /// Describes the column (`ColumnChunk`).
     fn write(&self, spec: &ColumnSpec, bases: IndexBases, out: &mut Vec<u8>) {
-        let index = &self.indexes;
         structure(out, |fields| {
             fields.i64(2, 0);
             fields.structure(3, |fields| self.write_metadata(spec, fields));
-            fields.i64(4, (bases.pages + index.pages.offset) as i64);
-            fields.i32(5, index.pages.length as i32);
-            if let Some(bounds) = index.bounds {
+            fields.i64(4, (bases.pages + self.pages_index.offset) as i64);
+            fields.i32(5, self.pages_index.length as i32);
+            if let Some(bounds) = self.bounds_index {
                 fields.i64(6, (bases.bounds + bounds.offset) as i64);
                 fields.i32(7, bounds.length as i32);
             }

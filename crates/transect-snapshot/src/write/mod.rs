@@ -103,7 +103,7 @@ pub(crate) fn write_pages<P: Send, E: From<io::Error>>(
             linked.push(page.is_linked);
             names.as_mut().map_or(Ok(()), |names| names.add(&page.names))?;
         }
-        file.append(group.rows, group.columns)
+        file.append(group.rows, group.columns.into_iter().flatten())
     })?;
     if let Some(names) = names {
         file.append_name_index(names)?;

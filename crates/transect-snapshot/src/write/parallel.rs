@@ -60,18 +60,12 @@ pub(super) struct PageFindings {
     pub(super) is_linked: bool,
 }
 
-/// A row group of which some pages are encoded.
-struct OpenGroup {
-    rows: usize,
-    pages: Vec<Option<Vec<ColumnPage>>>,
-    columns: Vec<Option<DictionaryPages>>,
-    findings: Vec<PageFindings>,
-}
-
-/// A row group that is encoded.
-pub(super) struct EncodedGroup {
+/// A row group that is encoded, or some of whose pages are.
+pub(super) struct Group {
     pub(super) rows: usize,
-    pub(super) columns: Vec<DictionaryPages>,
+    /// The pages whose columns are not joined yet.
+    pages: Vec<Option<Vec<ColumnPage>>>,
+    pub(super) columns: Vec<Option<DictionaryPages>>,
     /// What else was found in each of its pages.
     pub(super) findings: Vec<PageFindings>,
 }
@@ -84,7 +78,7 @@ pub(super) fn encode<P: Send, E: From<io::Error>>(
     >,
     threads: usize,
     cancel: &Cancel,
-    mut append: impl FnMut(EncodedGroup) -> io::Result<()>,
+    mut append: impl FnMut(Group) -> io::Result<()>,
 ) -> Result<(), E> {
     let PageSource { rows, mut next, build } = source;
     let threads = threads.min(rows.div_ceil(PAGE_ROWS));
@@ -166,7 +160,7 @@ struct Groups<'w, P> {
     workers: &'w Workers<Task<P>, io::Result<Done>>,
     /// The number of rows of the file.
     rows: usize,
-    open: VecDeque<OpenGroup>,
+    open: VecDeque<Group>,
     /// The number of the first open group.
     first: usize,
     /// The number of pages that were given to threads, and of those that are not encoded yet.
@@ -187,7 +181,7 @@ impl<P> Groups<'_, P> {
         if number.is_multiple_of(GROUP_PAGES) {
             let rows = (self.rows - first).min(GROUP_ROWS);
             let pages = rows.div_ceil(PAGE_ROWS);
-            self.open.push_back(OpenGroup {
+            self.open.push_back(Group {
                 rows,
                 pages: (0..pages).map(|_| None).collect(),
                 columns: COLUMNS.iter().map(|_| None).collect(),
@@ -225,32 +219,28 @@ impl<P> Groups<'_, P> {
         let open = &mut self.open[group - self.first];
         let mut encoded: Vec<Vec<DataPage>> = COLUMNS.iter().map(|_| Vec::new()).collect();
         let mut indexed: Vec<Vec<IndexedPage>> = COLUMNS.iter().map(|_| Vec::new()).collect();
-        for (column, page) in
-            open.pages.drain(..).flatten().flat_map(|page| page.into_iter().enumerate())
-        {
+        let pages = open.pages.drain(..).flatten();
+        for (column, page) in pages.flat_map(|page| page.into_iter().enumerate()) {
             match page {
                 ColumnPage::Encoded(pages) => encoded[column].extend(pages),
                 ColumnPage::Indexed(page) => indexed[column].push(page),
             }
         }
-        for (column, pages) in
-            encoded.into_iter().enumerate().filter(|(_, pages)| !pages.is_empty())
-        {
-            open.columns[column] = Some(DictionaryPages { dictionary: None, pages });
-        }
-        for (column, pages) in
-            indexed.into_iter().enumerate().filter(|(_, pages)| !pages.is_empty())
-        {
-            self.workers.give(Task::Dictionary { group, column, pages });
+        for (column, (pages, indexed)) in encoded.into_iter().zip(indexed).enumerate() {
+            match indexed.is_empty() {
+                true => open.columns[column] = Some(DictionaryPages { dictionary: None, pages }),
+                false => {
+                    self.workers.give(Task::Dictionary { group, column, pages: indexed });
+                }
+            }
         }
     }
 
     /// Returns the first open group if it is encoded.
-    fn pop(&mut self) -> Option<EncodedGroup> {
-        let is_encoded = |group: &OpenGroup| group.columns.iter().all(Option::is_some);
-        self.open.front().filter(|group| is_encoded(group))?;
-        let OpenGroup { rows, columns, findings, .. } = self.open.pop_front()?;
+    fn pop(&mut self) -> Option<Group> {
+        let is_encoded = |group: &mut Group| group.columns.iter().all(Option::is_some);
+        let group = self.open.pop_front_if(is_encoded)?;
         self.first += 1;
-        Some(EncodedGroup { rows, columns: columns.into_iter().flatten().collect(), findings })
+        Some(group)
     }
 }
