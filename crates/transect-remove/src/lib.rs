@@ -79,7 +79,7 @@ use transect_sys::FieldMask;
 use transect_sys::dir_handle::DirHandle;
 
 use transect::Cancel;
-use transect::table::{Row, Table};
+use transect::table::{RemovedNames, Row, Table};
 
 pub use error::RemovalError;
 pub use file::CheckedFile;
@@ -90,13 +90,24 @@ pub use trash::Trash;
 
 use run::Run;
 
-/// How entries are removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RemovalKind {
-    /// They are deleted for good.
-    Delete,
-    /// They are moved to the trash.
-    Trash,
+transect_sys::words! {
+    /// How entries are removed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum RemovalKind {
+        /// They are deleted for good.
+        Delete = "delete",
+        /// They are moved to the trash.
+        Trash = "trash",
+    }
+}
+
+impl From<RemovalKind> for RemovedNames {
+    fn from(kind: RemovalKind) -> Self {
+        match kind {
+            RemovalKind::Delete => Self::Deleted,
+            RemovalKind::Trash => Self::Moved,
+        }
+    }
 }
 
 /// Entries of a table to remove, with everything below them.

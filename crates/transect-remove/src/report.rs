@@ -129,6 +129,13 @@ pub struct Counts {
     pub freed: u64,
 }
 
+impl Counts {
+    /// Returns the number of entries that had their turn.
+    pub fn done(&self) -> u64 {
+        self.removed + self.vanished + self.kept
+    }
+}
+
 /// The result of a removal.
 #[derive(Debug, Default)]
 #[non_exhaustive]

@@ -34,6 +34,11 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Returns the number of entries.
+    pub fn entries(&self) -> u64 {
+        self.files + self.directories + self.others
+    }
+
     pub(super) fn of(table: &Table, chosen: &[Row], mounts: &[Row]) -> Self {
         let totals = table.selection_totals(chosen, mounts);
         let mut summary = Self {

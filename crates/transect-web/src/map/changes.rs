@@ -8,11 +8,15 @@ use foldhash::fast::FixedState;
 use serde::Serialize;
 use transect::table::{Row, Table, TableImporter};
 use transect::{Attributes, Diagnostics, Error, FieldMask, FileType};
+use transect_snapshot::changed_fields;
 use transect_text::json_object;
 
 use super::columns::ChangeColumns;
 use super::measure::Measure;
 use super::selection::Item;
+
+/// The attributes that the page shows, besides the sizes.
+const SHOWN: FieldMask = FieldMask::MTIME.union(FieldMask::UID).union(FieldMask::MODE);
 
 /// Two states of a tree.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +73,7 @@ impl<'t> Changes<'t> {
             measure,
             moved_away: comparison.moved.iter().map(|&(from, _)| from).collect(),
             moved_here: comparison.moved.iter().map(|&(from, to)| (to, from)).collect(),
-            importer: TableImporter::new(FieldMask::MTIME | FieldMask::UID | FieldMask::MODE),
+            importer: TableImporter::new(SHOWN),
             found: Vec::new(),
         };
         let (mut importer, changes) = merger.run();
@@ -324,21 +328,12 @@ fn is_change(change: &Change) -> bool {
 
 /// Returns the attributes that the page shows; the sizes are those that this name is charged with.
 fn own_attributes(table: &Table, row: Row) -> Attributes {
-    let (known, own) = (table.attributes(row), table.own_totals(row));
-    let mut attributes = Attributes::of_type(known.file_type());
-    if known.file_type() != FileType::Directory {
+    let (mut attributes, own) = (table.attributes(row), table.own_totals(row));
+    attributes.retain(SHOWN);
+    if attributes.file_type() != FileType::Directory {
         attributes.set_size(own.apparent);
     }
     attributes.set_allocated(own.disk_usage);
-    if let Some(mtime) = known.mtime() {
-        attributes.set_mtime(mtime);
-    }
-    if let Some(uid) = known.uid() {
-        attributes.set_uid(uid);
-    }
-    if let Some(mode) = known.mode() {
-        attributes.set_mode(mode);
-    }
     attributes
 }
 
@@ -348,12 +343,6 @@ fn differs(before: &Table, old: Row, after: &Table, new: Row) -> bool {
     if old.file_type() != new.file_type() {
         return true;
     }
-    fn is_other<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
-        one.is_some() && other.is_some() && one != other
-    }
     old.file_type() != FileType::Directory
-        && (is_other(old.size(), new.size())
-            || is_other(old.mtime(), new.mtime())
-            || is_other(old.mode(), new.mode())
-            || is_other(old.uid(), new.uid()))
+        && changed_fields(&old, &new).intersects(SHOWN | FieldMask::SIZE)
 }

@@ -1,13 +1,11 @@
 //! Groups of duplicates for a served page.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 use serde_json::{Value, json};
-use transect::Cancel;
 use transect::table::{Row, Table};
-use transect_duplicates::{Duplicates, FindOptions, Phase, Progress, find};
+use transect_duplicates::{Duplicates, Phase, Progress};
 
 use super::columns::text;
 use super::selection::Item;
@@ -16,28 +14,15 @@ use super::selection::Item;
 const MAX_GROUPS: usize = 1000;
 const MAX_COPIES: usize = 1000;
 
-/// The progress of a search.
-#[derive(Clone, Debug, Default)]
-pub(super) struct SearchProgress(Arc<Progress>);
-
-impl SearchProgress {
-    pub(super) fn json(&self) -> Value {
-        let (done, total) = self.0.files();
-        let phase = match self.0.phase() {
-            Phase::Walk => "candidates",
-            Phase::Ends => "ends",
-            Phase::Whole => "whole",
-        };
-        json!({ "phase": phase, "done": done, "total": total, "bytes": self.0.bytes() })
-    }
-
-    /// Searches below a directory of a table.
-    pub(super) fn find(&self, table: &Table, below: Row, cancel: &Cancel) -> Duplicates {
-        let mut options = FindOptions::default();
-        options.below = Some(below);
-        (options.cancel, options.progress) = (cancel.clone(), Arc::clone(&self.0));
-        find(table, &options)
-    }
+/// Returns the progress of a search for the page.
+pub(super) fn progress(of: &Progress) -> Value {
+    let (done, total) = of.files();
+    let phase = match of.phase() {
+        Phase::Walk => "candidates",
+        Phase::Ends => "ends",
+        Phase::Whole => "whole",
+    };
+    json!({ "phase": phase, "done": done, "total": total, "bytes": of.bytes() })
 }
 
 /// Returns the groups for the page. Files are indices into `items`; of a file that the map does not

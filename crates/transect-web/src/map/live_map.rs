@@ -9,9 +9,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use transect::table::{PartialTable, Row, Table};
 use transect::{Cancel, Progress};
+use transect_duplicates::{FindOptions, find};
 use transect_remove::RemovalKind;
 
-use super::duplicates::{self, SearchProgress};
+use super::duplicates;
 use super::removal::{self, PreparedRemoval, RemovalProgress};
 use super::selection::Item;
 use super::tasks::{Task, TaskProgress, Tasks};
@@ -49,16 +50,6 @@ struct FinishedMap {
     map: RenderedMap,
 }
 
-impl FinishedMap {
-    /// Returns the row of an entry of this version; `None` for aggregates.
-    fn row(&self, index: u32) -> Option<Row> {
-        match self.map.items.get(index as usize)? {
-            Item::Entry(row) => Some(*row),
-            Item::Top | Item::Remainder(_) => None,
-        }
-    }
-}
-
 impl LiveMap {
     /// Shows the partial table until [`finish`](Self::finish) is called. `cancel` ends the server.
     pub fn new(
@@ -83,10 +74,7 @@ impl LiveMap {
     /// # Errors
     /// Memory for packing the columns ran out.
     pub fn finish(&self, table: Table, settings: &Settings) -> io::Result<()> {
-        let known = match &*self.state() {
-            LiveState::Finished(map) => map.version,
-            LiveState::Reading(_) | LiveState::Abandoned => 0,
-        };
+        let known = self.finished_map().map_or(0, |map| map.version);
         // Newer than all partial versions.
         let version = (self.progress.counts().entries + 1).max(known + 1);
         let served = Some(ServedState { version, reading: false });
@@ -165,11 +153,13 @@ impl LiveMap {
 
     fn find_duplicates(&self, below: Row) {
         let Some(map) = self.finished_map() else { return self.tasks().finish(None) };
-        let progress = SearchProgress::default();
-        self.tasks().set_progress(TaskProgress::Search(progress.clone()));
+        let mut options = FindOptions::default();
+        options.below = Some(below);
         let cancel = self.tasks().cancel.clone();
+        options.cancel = cancel.clone();
+        self.tasks().set_progress(TaskProgress::Search(Arc::clone(&options.progress)));
         let found = std::thread::scope(|scope| {
-            let search = scope.spawn(|| progress.find(&map.table, below, &cancel));
+            let search = scope.spawn(|| find(&map.table, &options));
             while !search.is_finished() {
                 if self.cancel.is_cancelled() {
                     cancel.cancel();
@@ -220,7 +210,7 @@ impl LiveMap {
 
     fn start_search(&self, entry: EntryId) -> Result<Value, Refusal> {
         let (_, row) = self.entry(entry)?;
-        let progress = TaskProgress::Search(SearchProgress::default());
+        let progress = TaskProgress::Search(Arc::default());
         let number = self.tasks().start(Task::FindDuplicates(row), progress)?;
         self.task_requested.notify_one();
         Ok(json!({ "number": number }))
@@ -239,8 +229,10 @@ impl LiveMap {
         if map.version != entry.version {
             return Err(Refusal::conflict(OUTDATED));
         }
-        let row = map.row(entry.index).ok_or_else(|| Refusal::conflict("not a single entry"))?;
-        Ok((map, row))
+        match map.map.items.get(entry.index as usize) {
+            Some(&Item::Entry(row)) => Ok((map, row)),
+            _ => Err(Refusal::conflict("not a single entry")),
+        }
     }
 
     fn finished_map(&self) -> Option<Arc<FinishedMap>> {

@@ -2,13 +2,15 @@
 
 use transect::table::SubtreeTotals;
 
-/// The size that the area of an entry shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
-    /// Bytes occupied on the device, directories included.
-    DiskUsage,
-    /// Lengths of files in bytes.
-    Apparent,
+transect_sys::words! {
+    /// The size that the area of an entry shows.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Measure {
+        /// Bytes occupied on the device, directories included.
+        DiskUsage = "disk_usage",
+        /// Lengths of files in bytes.
+        Apparent = "apparent_size",
+    }
 }
 
 impl Measure {
@@ -17,13 +19,6 @@ impl Measure {
         match self {
             Self::DiskUsage => sums.disk_usage,
             Self::Apparent => sums.apparent,
-        }
-    }
-
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::DiskUsage => "disk_usage",
-            Self::Apparent => "apparent_size",
         }
     }
 }

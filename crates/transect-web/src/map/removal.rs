@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use transect::Cancel;
-use transect::table::{RemovedNames, Row, RowSet, Table};
+use transect::table::{Row, RowSet, Table};
 use transect_remove::{Counts, Removal, RemovalKind, Report, Summary, Trash};
 
 use crate::serve::Refusal;
@@ -47,7 +47,7 @@ impl PreparedRemoval {
             Removal::new(table, [row]).map_err(|error| Refusal::conflict(error.to_string()))?;
         let summary = removal.summary();
         let total = match kind {
-            RemovalKind::Delete => summary.files + summary.directories + summary.others,
+            RemovalKind::Delete => summary.entries(),
             RemovalKind::Trash => 1,
         };
         let mut random = [0; 16];
@@ -92,11 +92,7 @@ impl PreparedRemoval {
         table: &Table,
         report: &Report,
     ) -> Result<Table, transect::Error> {
-        let names = match self.kind {
-            RemovalKind::Delete => RemovedNames::Deleted,
-            RemovalKind::Trash => RemovedNames::Moved,
-        };
-        table.without(&RowSet::from_iter(report.gone.iter().copied()), names)
+        table.without(&RowSet::from_iter(report.gone.iter().copied()), self.kind.into())
     }
 }
 
@@ -115,12 +111,11 @@ impl RemovalProgress {
     }
 
     pub(super) fn json(&self) -> Value {
-        let Counts { removed, vanished, kept, freed, .. } = self.counts;
         json!({
-            "done": removed + vanished + kept,
+            "done": self.counts.done(),
             "total": self.total,
-            "freed": freed,
-            "kept": kept,
+            "freed": self.counts.freed,
+            "kept": self.counts.kept,
             "path": self.path,
         })
     }
@@ -130,7 +125,7 @@ impl RemovalProgress {
 fn facts(summary: &Summary, number: u128, kind: RemovalKind, path: &Path) -> Value {
     json!({
         "confirm": format!("{number:032x}"),
-        "kind": word(kind),
+        "kind": kind.as_str(),
         "path": text(path),
         "files": summary.files,
         "directories": summary.directories,
@@ -151,7 +146,7 @@ pub(super) fn outcome(kind: RemovalKind, report: &Result<Report, String>) -> Val
         Ok(Report { counts, cancelled, kept: entries, .. }) => {
             let Counts { removed, vanished, kept, freed, .. } = counts;
             json!({
-                "kind": word(kind),
+                "kind": kind.as_str(),
                 "removed": removed,
                 "vanished": vanished,
                 "kept": kept,
@@ -161,14 +156,7 @@ pub(super) fn outcome(kind: RemovalKind, report: &Result<Report, String>) -> Val
                 "error": null,
             })
         }
-        Err(error) => json!({ "kind": word(kind), "removed": 0, "kept": 0, "error": error }),
-    }
-}
-
-fn word(kind: RemovalKind) -> &'static str {
-    match kind {
-        RemovalKind::Delete => "delete",
-        RemovalKind::Trash => "trash",
+        Err(error) => json!({ "kind": kind.as_str(), "removed": 0, "kept": 0, "error": error }),
     }
 }
 

@@ -1,11 +1,14 @@
 //! What pages request of the program while a map is served: reading again, removals, searches. One
 //! at a time, on the thread that reads.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use transect::Cancel;
 use transect::table::Row;
+use transect_duplicates::Progress;
 
-use super::duplicates::SearchProgress;
+use super::duplicates;
 use super::removal::{PreparedRemoval, RemovalProgress};
 use crate::serve::Refusal;
 
@@ -23,7 +26,7 @@ pub(super) enum Task {
 pub(super) enum TaskProgress {
     Rescan,
     Removal(RemovalProgress),
-    Search(SearchProgress),
+    Search(Arc<Progress>),
 }
 
 impl TaskProgress {
@@ -31,7 +34,7 @@ impl TaskProgress {
         match self {
             Self::Rescan => json!({}),
             Self::Removal(progress) => progress.json(),
-            Self::Search(progress) => progress.json(),
+            Self::Search(progress) => duplicates::progress(progress),
         }
     }
 
