@@ -5,16 +5,21 @@ use std::mem::discriminant;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use transect::table::{Row, Table};
 use transect::{Cancel, FileType};
 use transect_duplicates::{FindOptions, find as find_duplicates};
-use transect_remove::Removal;
+use transect_remove::{Counts, Removal, Report, Trash};
 
 use crate::message::{Job, MAX_LISTED, MAX_PREVIEWED, Message, Query, RequestId};
 use crate::pattern::Pattern;
 use crate::sort::Measure;
 use crate::tree;
+use transect_text::quote;
+
+/// The interval between reports of a removal.
+const REPORT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Work on a thread of its own.
 pub(crate) struct Worker<T> {
@@ -58,6 +63,48 @@ pub(crate) fn search_duplicates(
         let found = find_duplicates(&table, &options);
         // A failed send means that the view has closed.
         let _ = messages.send(Message::Duplicates { request, table, found });
+    })
+}
+
+/// Starts to remove entries of a table: puts them into a trash, or deletes them if that is `None`.
+pub(crate) fn start_removal(
+    table: Arc<Table>,
+    rows: Vec<Row>,
+    trash: Result<Option<Trash>, String>,
+    messages: Sender<Message>,
+) -> Worker<()> {
+    let cancel = Cancel::new();
+    let stop = cancel.clone();
+    Worker::start(cancel, move || {
+        let message = match remove(&table, rows, trash, &stop, &messages) {
+            Ok(report) => Message::Removed { table, report },
+            Err(why) => Message::RemovalFailed(why),
+        };
+        // A failed send means that the view has closed.
+        let _ = messages.send(message);
+    })
+}
+
+fn remove(
+    table: &Table,
+    rows: Vec<Row>,
+    trash: Result<Option<Trash>, String>,
+    stop: &Cancel,
+    messages: &Sender<Message>,
+) -> Result<Report, String> {
+    let trash = trash?;
+    let removal = Removal::new(table, rows).map_err(|refused| refused.to_string())?;
+    let mut last_report = Instant::now();
+    let mut progress = |counts: &Counts, row| {
+        if last_report.elapsed() >= REPORT_INTERVAL {
+            last_report = Instant::now();
+            let last = quote::for_terminal(table.path(row).as_os_str());
+            let _ = messages.send(Message::RemovalProgress { counts: *counts, last });
+        }
+    };
+    Ok(match trash {
+        Some(trash) => removal.trash(&trash, stop, &mut progress),
+        None => removal.delete(stop, &mut progress),
     })
 }
 

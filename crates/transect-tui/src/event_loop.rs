@@ -15,20 +15,18 @@ use transect_duplicates::FindOptions;
 use transect_remove::RemovalKind;
 
 use crate::app::App;
-use crate::background::{JobThread, Worker, search_duplicates};
+use crate::background::{JobThread, Worker, search_duplicates, start_removal};
 use crate::message::{Effect, Message};
 use crate::screen::Screen;
 use crate::view_options::ViewOptions;
-use crate::walk_thread::{DISPLAY_FIELDS, IDENTITY_FIELDS, WalkResult, WalkThread};
-use crate::{removal_thread, system, widgets};
+use crate::walk_thread::{WalkResult, WalkThread};
+use crate::{system, widgets};
 use transect_text::quote;
 
 /// The longest wait for a key before other events are checked, while background threads run and
 /// while they do not.
 const BUSY_POLL: Duration = Duration::from_millis(40);
 const IDLE_POLL: Duration = Duration::from_millis(200);
-
-const FIELDS: FieldMask = DISPLAY_FIELDS.union(IDENTITY_FIELDS);
 
 /// An error that ends the view.
 #[derive(Debug)]
@@ -92,7 +90,7 @@ pub fn browse(
     }
     let mut event_loop = EventLoop::new(options, view);
     let partial_tables = Some(event_loop.messages.clone());
-    event_loop.walk = Some(WalkThread::start(options, FIELDS, partial_tables)?);
+    event_loop.walk = Some(WalkThread::start(options, partial_tables)?);
     let mut screen = Screen::enter(view.mouse)?;
     let ran = event_loop.run(&mut screen, stop);
     // Restores the terminal before waiting for threads.
@@ -271,7 +269,7 @@ impl<'a> EventLoop<'a> {
             self.is_done = true;
             return Ok(());
         }
-        self.walk = Some(WalkThread::start(&self.options, FIELDS, None)?);
+        self.walk = Some(WalkThread::start(&self.options, None)?);
         Ok(())
     }
 
@@ -281,22 +279,16 @@ impl<'a> EventLoop<'a> {
         if is_skipped || !is_independent_of_root(&self.options) {
             return self.rescan(&[]);
         }
-        let walk = WalkThread::start_directory(&self.options, FIELDS, table, directory)?;
-        self.walk = Some(walk);
+        self.walk = Some(WalkThread::start_directory(&self.options, table, directory)?);
         Ok(())
     }
 
     fn remove(&mut self, table: Arc<Table>, kind: RemovalKind, rows: Vec<Row>) {
-        let to = match kind {
+        let trash = match kind {
             RemovalKind::Delete => Ok(None),
             RemovalKind::Trash => (self.view.trash)().map(Some),
         };
-        match to {
-            Ok(to) => {
-                self.removal = Some(removal_thread::start(table, rows, to, self.messages.clone()));
-            }
-            Err(why) => self.app.handle(Message::RemovalFailed(why)),
-        }
+        self.removal = Some(start_removal(table, rows, trash, self.messages.clone()));
     }
 
     /// Opens a file with its default program, without waiting for it.

@@ -17,7 +17,6 @@ mod event_loop;
 mod keys;
 mod message;
 mod pattern;
-mod removal_thread;
 mod screen;
 mod sort;
 mod system;

@@ -15,12 +15,11 @@ use transect_duplicates::FindOptions;
 use transect_remove::{RemovalKind, Report, Trash};
 
 use crate::app::App;
-use crate::background::search_duplicates;
+use crate::background::{search_duplicates, start_removal};
 use crate::event_loop::empty_table;
 use crate::message::{Effect, Message};
-use crate::removal_thread;
 use crate::view_options::ViewOptions;
-use crate::walk_thread::{DISPLAY_FIELDS, IDENTITY_FIELDS, WalkThread};
+use crate::walk_thread::WalkThread;
 use crate::widgets;
 
 /// A file: its path from the root, its length, and its time of change in seconds.
@@ -173,22 +172,17 @@ impl TestApp {
     }
 
     fn read(&self, root: &Path) -> Arc<Table> {
-        let walk =
-            WalkThread::start(&ScanOptions::new([root]), DISPLAY_FIELDS | IDENTITY_FIELDS, None)
-                .unwrap();
+        let walk = WalkThread::start(&ScanOptions::new([root]), None).unwrap();
         walk.worker.join().unwrap().table
     }
 
     fn remove(&mut self, table: Arc<Table>, kind: RemovalKind, rows: Vec<Row>) {
-        let to = match kind {
-            RemovalKind::Delete => None,
-            RemovalKind::Trash => match (self.view.trash)() {
-                Ok(trash) => Some(trash),
-                Err(why) => return self.state.handle(Message::RemovalFailed(why)),
-            },
+        let trash = match kind {
+            RemovalKind::Delete => Ok(None),
+            RemovalKind::Trash => (self.view.trash)().map(Some),
         };
         let (messages, received) = channel();
-        removal_thread::start(table, rows, to, messages).join();
+        start_removal(table, rows, trash, messages).join();
         received.iter().for_each(|message| self.state.handle(message));
     }
 
@@ -259,8 +253,7 @@ impl TestApp {
                     }
                     Effect::RescanDirectory { table, directory } if self.disk.is_some() => {
                         let options = ScanOptions::new(self.disk.clone());
-                        let fields = DISPLAY_FIELDS | IDENTITY_FIELDS;
-                        let walk = WalkThread::start_directory(&options, fields, table, directory);
+                        let walk = WalkThread::start_directory(&options, table, directory);
                         let read = walk.unwrap().worker.join().unwrap();
                         self.state.handle(Message::Table(read.table));
                     }

@@ -15,8 +15,8 @@ use crate::message::Message;
 
 /// The fields that are displayed, beside name, type and both sizes.
 pub const DISPLAY_FIELDS: FieldMask = FieldMask::MTIME.union(FieldMask::UID);
-/// The fields that identify an entry, to be compared before it is removed.
-pub(crate) const IDENTITY_FIELDS: FieldMask = Removal::COLUMNS.union(FieldMask::FILE_ID);
+/// The fields that are read: also those that identify an entry, to be compared before it is removed.
+const FIELDS: FieldMask = DISPLAY_FIELDS.union(Removal::COLUMNS).union(FieldMask::FILE_ID);
 
 pub(crate) struct WalkResult {
     pub(crate) table: Arc<Table>,
@@ -34,18 +34,17 @@ pub(crate) struct WalkThread {
 }
 
 impl WalkThread {
-    /// Starts to read the tree that `options` describe into a table with these fields. If
-    /// `partial_tables` is given, it receives the directories found so far from time to time.
+    /// Starts to read the tree that `options` describe into a table. If `partial_tables` is
+    /// given, it receives the directories found so far from time to time.
     ///
     /// # Errors
     /// The options are invalid.
     pub(crate) fn start(
         options: &ScanOptions,
-        fields: FieldMask,
         partial_tables: Option<Sender<Message>>,
     ) -> Result<Self, Error> {
         let roots = options.roots.clone();
-        let read = move |plan: &ScanPlan| read(plan, &roots, fields, partial_tables);
+        let read = move |plan: &ScanPlan| read(plan, &roots, partial_tables);
         Self::with(options.clone(), read)
     }
 
@@ -56,7 +55,6 @@ impl WalkThread {
     /// The options are invalid.
     pub(crate) fn start_directory(
         options: &ScanOptions,
-        fields: FieldMask,
         table: Arc<Table>,
         directory: Row,
     ) -> Result<Self, Error> {
@@ -66,7 +64,7 @@ impl WalkThread {
         options.roots = vec![path.clone()];
         options.filters.read_roots = true;
         Self::with(options, move |plan| {
-            let again = read(plan, &roots, fields, None)?;
+            let again = read(plan, &roots, None)?;
             // A directory that is still there, but cannot be read, stays as it was.
             let is_unknown = again.table.is_empty() && path.symlink_metadata().is_ok();
             let table = match again.interrupted || is_unknown {
@@ -96,11 +94,10 @@ impl WalkThread {
 fn read(
     plan: &ScanPlan,
     roots: &[PathBuf],
-    fields: FieldMask,
     partial_tables: Option<Sender<Message>>,
 ) -> Result<WalkResult, Error> {
     let partial_table = PartialTable::new();
-    let mut builder = TableBuilder::new(fields);
+    let mut builder = TableBuilder::new(FIELDS);
     if partial_tables.is_some() {
         builder = builder.partial_table(&partial_table);
     }
