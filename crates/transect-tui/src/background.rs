@@ -50,16 +50,14 @@ impl<T: Send + 'static> Worker<T> {
     }
 }
 
-/// Starts to search for duplicates below a directory. `options` have the counters, and the request to stop.
+/// Starts to search for duplicates.
 pub(crate) fn search_duplicates(
     request: RequestId,
     table: Arc<Table>,
-    below: Row,
-    mut options: FindOptions,
+    options: FindOptions,
     messages: Sender<Message>,
 ) -> Worker<()> {
     Worker::start(options.cancel.clone(), move || {
-        options.below = Some(below);
         let found = find_duplicates(&table, &options);
         // A failed send means that the view has closed.
         let _ = messages.send(Message::Duplicates { request, table, found });
@@ -109,21 +107,21 @@ fn remove(
 }
 
 impl Job {
-    pub(crate) fn run(self, table: &Table) -> Message {
+    pub(crate) fn run(self, request: RequestId, table: &Table) -> Message {
         match self {
-            Self::Sort { request, rows, order } => {
+            Self::Sort { rows, order } => {
                 Message::Sorted { request, entries: order.sort(table, rows) }
             }
-            Self::Find { request, query, measure } => find(table, request, query, measure),
-            Self::Preview { request, directory, measure } => {
+            Self::Find { query, measure } => find(table, request, query, measure),
+            Self::Preview { directory, measure } => {
                 let (entries, files) = preview(table, directory, measure);
                 Message::Previewed { request, entries, files }
             }
-            Self::Prune { request, removed, names } => {
+            Self::Prune { removed, names } => {
                 let table = table.without(&removed, names).ok().map(Arc::new);
                 Message::Pruned { request, table }
             }
-            Self::Summarize { request, rows } => {
+            Self::Summarize { rows } => {
                 let removal = Removal::new(table, rows).map_err(|refused| refused.to_string());
                 Message::Summarized { request, summary: removal.map(|removal| removal.summary()) }
             }
@@ -165,7 +163,7 @@ pub(crate) fn preview(table: &Table, directory: Row, measure: Measure) -> (Vec<R
 
 /// A thread that runs one job after another. It is not joined at exit.
 pub(crate) struct JobThread {
-    jobs: Sender<(Arc<Table>, Job)>,
+    jobs: Sender<(Arc<Table>, RequestId, Job)>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -176,9 +174,9 @@ impl JobThread {
         Self { jobs, thread: Some(thread) }
     }
 
-    pub(crate) fn submit(&self, table: Arc<Table>, job: Job) {
+    pub(crate) fn submit(&self, table: Arc<Table>, request: RequestId, job: Job) {
         // A failed send means that the thread has panicked; `resume_panic` reports it.
-        let _ = self.jobs.send((table, job));
+        let _ = self.jobs.send((table, request, job));
     }
 
     /// Continues a panic of the thread; otherwise the app would wait for its messages forever.
@@ -189,16 +187,16 @@ impl JobThread {
     }
 }
 
-fn run_jobs(received: &Receiver<(Arc<Table>, Job)>, messages: &Sender<Message>) {
+fn run_jobs(received: &Receiver<(Arc<Table>, RequestId, Job)>, messages: &Sender<Message>) {
     while let Ok(first) = received.recv() {
         let waiting: Vec<_> = std::iter::once(first).chain(received.try_iter()).collect();
-        let kinds: Vec<_> = waiting.iter().map(|(_, job)| discriminant(job)).collect();
-        for (at, (table, job)) in waiting.into_iter().enumerate() {
+        let kinds: Vec<_> = waiting.iter().map(|(.., job)| discriminant(job)).collect();
+        for (at, (table, request, job)) in waiting.into_iter().enumerate() {
             // A newer job of the same kind replaces this one.
             if kinds[at + 1..].contains(&discriminant(&job)) {
                 continue;
             }
-            let message = job.run(&table);
+            let message = job.run(request, &table);
             drop(table);
             if messages.send(message).is_err() {
                 return;

@@ -11,7 +11,6 @@ use std::time::Duration;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use transect::table::{Row, Table, TableImporter, UnreadReason};
 use transect::{Cancel, FieldMask, ScanOptions};
-use transect_duplicates::FindOptions;
 use transect_remove::RemovalKind;
 
 use crate::app::App;
@@ -224,7 +223,7 @@ impl<'a> EventLoop<'a> {
 
     fn perform(&mut self, effect: Effect, screen: &mut Screen) -> Result<(), Error> {
         match effect {
-            Effect::RunJob(table, job) => self.jobs.submit(table, job),
+            Effect::RunJob(table, request, job) => self.jobs.submit(table, request, job),
             Effect::Rescan { without } => self.rescan(&without)?,
             Effect::RescanDirectory { table, directory } => {
                 self.rescan_directory(table, directory)?;
@@ -244,12 +243,10 @@ impl<'a> EventLoop<'a> {
             }
             Effect::Remove { table, kind, rows } => self.remove(table, kind, rows),
             Effect::StopRemoval => self.removal.iter().for_each(Worker::stop),
-            Effect::FindDuplicates { request, table, below, cancel, progress } => {
-                let mut options = FindOptions::default();
+            Effect::FindDuplicates { request, table, mut options } => {
                 options.follow = self.options.follow_links;
-                (options.cancel, options.progress) = (cancel, progress);
                 let messages = self.messages.clone();
-                self.search = Some(search_duplicates(request, table, below, options, messages));
+                self.search = Some(search_duplicates(request, table, options, messages));
             }
             Effect::Redraw => screen.clear()?,
             Effect::Quit => self.is_done = true,

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use transect::Cancel;
 use transect::table::{RemovedNames, Row, RowSet, Table};
-use transect_duplicates::{Duplicates, Progress};
+use transect_duplicates::{Duplicates, FindOptions};
 use transect_remove::{Counts, RemovalKind, Report, Summary};
 
 use crate::sort::{Measure, SortOrder, SortedEntries};
@@ -19,31 +18,26 @@ pub(crate) const MAX_PREVIEWED: usize = 50;
 #[derive(Debug)]
 pub(crate) enum Effect {
     /// Reads everything again, except removed roots.
-    Rescan {
-        without: Vec<PathBuf>,
-    },
-    RescanDirectory {
-        table: Arc<Table>,
-        directory: Row,
-    },
-    RunJob(Arc<Table>, Job),
+    Rescan { without: Vec<PathBuf> },
+    /// Reads a directory again.
+    RescanDirectory { table: Arc<Table>, directory: Row },
+    /// Runs a job, whose result is the response to the request.
+    RunJob(Arc<Table>, RequestId, Job),
+    /// Opens a file with its default program.
     Open(PathBuf),
+    /// Starts a shell in a directory.
     Shell(PathBuf),
-    Remove {
-        table: Arc<Table>,
-        kind: RemovalKind,
-        rows: Vec<Row>,
-    },
+    /// Removes entries.
+    Remove { table: Arc<Table>, kind: RemovalKind, rows: Vec<Row> },
+    /// Stops the removal that is running.
     StopRemoval,
-    FindDuplicates {
-        request: RequestId,
-        table: Arc<Table>,
-        below: Row,
-        cancel: Cancel,
-        progress: Arc<Progress>,
-    },
+    /// Searches for files of the same content.
+    FindDuplicates { request: RequestId, table: Arc<Table>, options: FindOptions },
+    /// Draws the whole screen again.
     Redraw,
+    /// Suspends the program.
     Suspend,
+    /// Closes the view.
     Quit,
 }
 
@@ -51,45 +45,27 @@ pub(crate) enum Effect {
 pub(crate) enum Message {
     /// The directories found so far, while the tree is read for the first time.
     PartialTable(Arc<Table>),
+    /// The whole tree.
     Table(Arc<Table>),
-    Sorted {
-        request: RequestId,
-        entries: SortedEntries,
-    },
-    Found {
-        request: RequestId,
-        rows: Vec<Row>,
-        total: u64,
-    },
-    Previewed {
-        request: RequestId,
-        entries: Vec<Row>,
-        files: Vec<Row>,
-    },
-    Summarized {
-        request: RequestId,
-        summary: Result<Summary, String>,
-    },
-    Duplicates {
-        request: RequestId,
-        table: Arc<Table>,
-        found: Duplicates,
-    },
-    RemovalProgress {
-        counts: Counts,
-        last: String,
-    },
-    Removed {
-        table: Arc<Table>,
-        report: Report,
-    },
+    /// The entries of the directory.
+    Sorted { request: RequestId, entries: SortedEntries },
+    /// The largest entries that were found, and the number of all.
+    Found { request: RequestId, rows: Vec<Row>, total: u64 },
+    /// The largest entries of a directory, and the largest files below it.
+    Previewed { request: RequestId, entries: Vec<Row>, files: Vec<Row> },
+    /// What a removal would free, or why nothing can be removed.
+    Summarized { request: RequestId, summary: Result<Summary, String> },
+    /// The groups of files of the same content.
+    Duplicates { request: RequestId, table: Arc<Table>, found: Duplicates },
+    /// What was removed so far, and the last path.
+    RemovalProgress { counts: Counts, last: String },
+    /// The outcome of a removal.
+    Removed { table: Arc<Table>, report: Report },
     /// The table without removed entries; `None` if it must be read again.
-    Pruned {
-        request: RequestId,
-        table: Option<Arc<Table>>,
-    },
+    Pruned { request: RequestId, table: Option<Arc<Table>> },
     /// Nothing could be removed; contains the reason.
     RemovalFailed(String),
+    /// Something else failed.
     Error(String),
 }
 
@@ -115,30 +91,14 @@ pub(crate) enum Query {
 
 #[derive(Debug)]
 pub(crate) enum Job {
-    Sort {
-        request: RequestId,
-        rows: Vec<Row>,
-        order: SortOrder,
-    },
-    Find {
-        request: RequestId,
-        query: Query,
-        measure: Measure,
-    },
-    Preview {
-        request: RequestId,
-        directory: Row,
-        measure: Measure,
-    },
+    /// Sorts the entries of a directory.
+    Sort { rows: Vec<Row>, order: SortOrder },
+    /// Finds the largest entries.
+    Find { query: Query, measure: Measure },
+    /// Finds the largest entries of a directory, and the largest files below it.
+    Preview { directory: Row, measure: Measure },
     /// Makes a table without removed entries.
-    Prune {
-        request: RequestId,
-        removed: RowSet,
-        names: RemovedNames,
-    },
+    Prune { removed: RowSet, names: RemovedNames },
     /// Adds up the space that removing rows would free.
-    Summarize {
-        request: RequestId,
-        rows: Vec<Row>,
-    },
+    Summarize { rows: Vec<Row> },
 }

@@ -11,7 +11,6 @@ use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent, MouseEventKind};
 use transect::table::{Row, Table, TableImporter};
 use transect::{Attributes, FieldMask, FileType, ScanOptions};
-use transect_duplicates::FindOptions;
 use transect_remove::{RemovalKind, Report, Trash};
 
 use crate::app::App;
@@ -234,17 +233,15 @@ impl TestApp {
             }
             for effect in effects {
                 match effect {
-                    Effect::RunJob(table, job) => self.state.handle(job.run(&table)),
+                    Effect::RunJob(table, request, job) => {
+                        self.state.handle(job.run(request, &table));
+                    }
                     Effect::Remove { table, kind, rows } if self.disk.is_some() => {
                         self.remove(table, kind, rows);
                     }
-                    Effect::FindDuplicates { request, table, below, cancel, progress }
-                        if self.disk.is_some() =>
-                    {
-                        let mut options = FindOptions::default();
-                        (options.cancel, options.progress) = (cancel, progress);
+                    Effect::FindDuplicates { request, table, options } if self.disk.is_some() => {
                         let (messages, received) = channel();
-                        search_duplicates(request, table, below, options, messages).join();
+                        search_duplicates(request, table, options, messages).join();
                         received.iter().for_each(|message| self.state.handle(message));
                     }
                     Effect::Rescan { .. } if self.disk.is_some() => {
@@ -277,7 +274,7 @@ impl TestApp {
 
     /// Returns the listed names in order.
     pub(crate) fn listed(&self) -> Vec<String> {
-        let rows = self.state.listing.rows().iter();
+        let rows = self.state.listing.entries.rows.iter();
         rows.map(|&row| self.state.table.name(row).to_string_lossy().into_owned()).collect()
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use transect::Cancel;
 use transect::table::{Row, Table};
-use transect_duplicates::{Duplicates, Progress};
+use transect_duplicates::{Duplicates, FindOptions, Progress};
 use transect_remove::RemovalKind;
 
 use super::{App, Overlay, ReadState};
@@ -110,11 +110,13 @@ impl App {
     }
 
     fn search_duplicates(&mut self, below: Row) {
-        let (request, cancel, progress) = (self.next_request(), Cancel::new(), Arc::default());
+        let request = self.next_request();
+        let mut options = FindOptions::default();
+        options.below = Some(below);
         let search = DuplicateSearch {
             below,
-            progress: Arc::clone(&progress),
-            cancel: cancel.clone(),
+            progress: Arc::clone(&options.progress),
+            cancel: options.cancel.clone(),
             is_running: true,
             groups: Vec::new(),
             lines: Vec::new(),
@@ -125,7 +127,7 @@ impl App {
         self.duplicates = Some(search);
         self.overlay = Overlay::Duplicates;
         let table = Arc::clone(&self.table);
-        self.push_effect(Effect::FindDuplicates { request, table, below, cancel, progress });
+        self.push_effect(Effect::FindDuplicates { request, table, options });
     }
 
     pub(super) fn set_duplicates(

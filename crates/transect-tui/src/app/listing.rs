@@ -10,8 +10,8 @@ use crate::sort::SortedEntries;
 
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    /// With the largest amount, which has the longest bar, and the sum of all.
-    entries: SortedEntries,
+    /// With the largest amount, which has the longest bar, and the sum of all; both are 0 until they are sorted.
+    pub(crate) entries: SortedEntries,
     cursor: Cursor,
     /// The user selected this entry: it stays selected when the order changes. Otherwise the first
     /// entry is selected.
@@ -41,7 +41,7 @@ impl Listing {
 
     /// Replaces the entries by the sorted ones.
     pub(crate) fn set_sorted(&mut self, entries: SortedEntries) {
-        let selected = self.selected().filter(|_| self.pinned);
+        let selected = self.pinned();
         (self.entries, self.awaited) = (entries, None);
         match selected {
             Some(row) => self.select(row),
@@ -70,8 +70,9 @@ impl Listing {
         self.entries.rows.get(self.cursor.index()).copied()
     }
 
-    pub(crate) fn is_pinned(&self) -> bool {
-        self.pinned
+    /// Returns the entry that the user selected.
+    pub(crate) fn pinned(&self) -> Option<Row> {
+        self.selected().filter(|_| self.pinned)
     }
 
     pub(crate) fn move_by(&mut self, motion: Motion) {

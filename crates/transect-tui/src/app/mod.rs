@@ -11,7 +11,6 @@ mod navigation;
 mod preview;
 mod removal;
 mod search;
-mod search_results;
 mod table_update;
 #[cfg(test)]
 mod tests;
@@ -39,8 +38,9 @@ pub(crate) use listing::Listing;
 pub(crate) use mouse::DrawnEntries;
 pub(crate) use preview::Preview;
 pub(crate) use removal::{Confirmation, KeptEntries, RemovalProgress};
-pub(crate) use search::Prompt;
-pub(crate) use search_results::SearchResults;
+pub(crate) use search::{Prompt, SearchResults};
+
+use search::Purpose;
 
 /// How the table relates to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,12 +210,13 @@ impl App {
             }
             Action::TogglePanel => self.panel.wanted = Some(!self.panel.shown),
             Action::ToggleMark => self.mark(),
-            Action::MarkAll => self.marks.extend(self.listing.rows().iter().copied()),
+            Action::MarkAll => self.marks.extend(self.listing.entries.rows.iter().copied()),
             Action::UnmarkAll => self.marks.clear(),
             Action::Search => {
-                self.overlay = Overlay::Prompt(Prompt::search(self.listing.selected()))
+                let from = self.listing.selected();
+                self.overlay = Overlay::Prompt(Prompt::new(Purpose::Search { from }));
             }
-            Action::Find => self.overlay = Overlay::Prompt(Prompt::find()),
+            Action::Find => self.overlay = Overlay::Prompt(Prompt::new(Purpose::Find)),
             Action::FindDuplicates => self.show_duplicates(),
             Action::Errors => self.show_errors(),
             Action::Help => self.overlay = Overlay::Help(Cursor::default()),
@@ -252,7 +253,7 @@ impl App {
                 found.cursor.move_by(motion, found.rows.len());
             }
             (Overlay::SearchResults(found), Action::GoTo) => {
-                let row = found.selected();
+                let row = found.rows.get(found.cursor.index()).copied();
                 self.overlay = Overlay::None;
                 self.jump(row);
             }
@@ -272,8 +273,10 @@ impl App {
                 self.listing.set_sorted(entries);
             }
             Message::Found { request, rows, total } => {
-                if let Overlay::SearchResults(found) = &mut self.overlay {
-                    found.take(request, rows, total);
+                if let Overlay::SearchResults(found) = &mut self.overlay
+                    && found.request == request
+                {
+                    (found.rows, found.total) = (rows, Some(total));
                 }
             }
             Message::Sorted { .. } => {}
@@ -374,8 +377,11 @@ impl App {
         self.request
     }
 
-    fn request(&mut self, job: Job) {
-        self.push_effect(Effect::RunJob(Arc::clone(&self.table), job));
+    /// Requests the result of a job on the table.
+    fn request(&mut self, job: Job) -> RequestId {
+        let request = self.next_request();
+        self.push_effect(Effect::RunJob(Arc::clone(&self.table), request, job));
+        request
     }
 
     fn push_effect(&mut self, effect: Effect) {

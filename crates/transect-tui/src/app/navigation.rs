@@ -54,7 +54,7 @@ impl App {
 
     /// Changes the sort order and keeps the selection.
     pub(super) fn sort(&mut self, order: SortOrder) {
-        let selected = self.listing.selected().filter(|_| self.listing.is_pinned());
+        let selected = self.listing.pinned();
         self.order = order;
         self.show(self.directory, selected);
     }
@@ -69,9 +69,8 @@ impl App {
             self.listing = Listing::new(self.order.sort(&self.table, rows));
             return;
         }
-        let request = self.next_request();
-        self.listing = Listing::unsorted(rows.clone(), request);
-        self.request(Job::Sort { request, rows, order: self.order });
+        let request = self.request(Job::Sort { rows: rows.clone(), order: self.order });
+        self.listing = Listing::unsorted(rows, request);
     }
 
     /// Returns whether the walk has not reached a directory yet.

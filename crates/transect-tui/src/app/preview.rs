@@ -16,7 +16,8 @@ const SEARCHED_AT_ONCE: u64 = 20_000;
 pub(crate) struct Preview {
     directory: Row,
     measure: Measure,
-    request: RequestId,
+    /// The pending search for them.
+    request: Option<RequestId>,
     pub(crate) entries: Vec<Row>,
     pub(crate) files: Vec<Row>,
 }
@@ -33,18 +34,17 @@ impl App {
         if self.preview.as_ref().is_some_and(is_same) {
             return;
         }
-        let request = self.next_request();
-        let (mut entries, mut files) = (Vec::new(), Vec::new());
+        let (mut entries, mut files, mut request) = (Vec::new(), Vec::new(), None);
         if self.table.totals(directory).entries() <= SEARCHED_AT_ONCE {
             (entries, files) = preview(&self.table, directory, measure);
         } else {
-            self.request(Job::Preview { request, directory, measure });
+            request = Some(self.request(Job::Preview { directory, measure }));
         }
         self.preview = Some(Preview { directory, measure, request, entries, files });
     }
 
     pub(super) fn set_preview(&mut self, request: RequestId, entries: Vec<Row>, files: Vec<Row>) {
-        if let Some(preview) = self.preview.as_mut().filter(|preview| preview.request == request) {
+        if let Some(preview) = self.preview.as_mut().filter(|it| it.request == Some(request)) {
             (preview.entries, preview.files) = (entries, files);
         }
     }

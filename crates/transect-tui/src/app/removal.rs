@@ -5,7 +5,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use transect::table::{RemovedNames, Row, RowSet, Table};
+use transect::table::{Row, RowSet, Table};
 use transect_remove::{Counts, RemovalKind, Report, Summary};
 
 use super::{App, Overlay, ReadState};
@@ -62,8 +62,7 @@ impl App {
     }
 
     fn request_summary(&mut self, kind: RemovalKind, rows: Vec<Row>, yes: bool) {
-        let request = self.next_request();
-        self.request(Job::Summarize { request, rows: rows.clone() });
+        let request = self.request(Job::Summarize { rows: rows.clone() });
         let cursor = Cursor::default();
         self.overlay =
             Overlay::Confirmation(Confirmation { kind, rows, summary: None, yes, cursor, request });
@@ -118,7 +117,7 @@ impl App {
         };
         let (kind, rows) = (*kind, rows.clone());
         let total = match kind {
-            RemovalKind::Delete => summary.files + summary.directories + summary.others,
+            RemovalKind::Delete => summary.entries(),
             RemovalKind::Trash => self.table.outermost(rows.iter().copied()).len() as u64,
         };
         let (counts, path) = (Counts::default(), String::new());
@@ -173,13 +172,8 @@ impl App {
         }
         let is_root_gone = self.table.roots().any(|root| self.removed_rows.contains(root));
         if self.read_state == ReadState::Done && report.kept.is_empty() && !is_root_gone {
-            let request = self.next_request();
-            self.pruning = Some(request);
-            let names = match kind {
-                RemovalKind::Delete => RemovedNames::Deleted,
-                RemovalKind::Trash => RemovedNames::Moved,
-            };
-            self.request(Job::Prune { request, removed: self.removed_rows.clone(), names });
+            let removed = self.removed_rows.clone();
+            self.pruning = Some(self.request(Job::Prune { removed, names: kind.into() }));
         } else {
             self.request_rescan();
         }

@@ -2,9 +2,10 @@
 
 use transect::table::Row;
 
-use super::{App, Overlay, ReadState, SearchResults};
+use super::{App, Overlay, ReadState};
+use crate::cursor::Cursor;
 use crate::keys::Action;
-use crate::message::{Job, Query};
+use crate::message::{Job, Query, RequestId};
 use crate::pattern::Pattern;
 use transect_text::quote;
 
@@ -25,12 +26,8 @@ pub(crate) enum Purpose {
 }
 
 impl Prompt {
-    pub(crate) fn search(from: Option<Row>) -> Self {
-        Self { text: String::new(), purpose: Purpose::Search { from }, fails: false }
-    }
-
-    pub(crate) fn find() -> Self {
-        Self { text: String::new(), purpose: Purpose::Find, fails: false }
+    pub(super) fn new(purpose: Purpose) -> Self {
+        Self { text: String::new(), purpose, fails: false }
     }
 
     pub(crate) fn label(&self) -> &'static str {
@@ -39,6 +36,18 @@ impl Prompt {
             Purpose::Find => "find in tree: ",
         }
     }
+}
+
+/// The entries found in the whole tree, the largest first.
+#[derive(Debug)]
+pub(crate) struct SearchResults {
+    pub(crate) query: Query,
+    pub(crate) title: String,
+    pub(crate) rows: Vec<Row>,
+    /// The number of matches, of which only the largest are listed; `None` while searching.
+    pub(crate) total: Option<u64>,
+    pub(crate) cursor: Cursor,
+    pub(super) request: RequestId,
 }
 
 impl App {
@@ -100,7 +109,6 @@ impl App {
     }
 
     pub(super) fn find(&mut self, query: Query) {
-        let (request, measure) = (self.next_request(), self.order.measure);
         let title = match &query {
             Query::Named(text) => format!("“{}”", quote::for_terminal(text.as_ref())),
             Query::FilesBelow(Some(directory)) => {
@@ -109,22 +117,23 @@ impl App {
             }
             Query::FilesBelow(None) => "files below all roots".to_owned(),
         };
-        let found = SearchResults::new(query.clone(), title, request);
+        let request = self.request(Job::Find { query: query.clone(), measure: self.order.measure });
+        let (rows, cursor) = (Vec::new(), Cursor::default());
+        let found = SearchResults { query, title, rows, total: None, cursor, request };
         self.overlay = Overlay::SearchResults(found);
-        self.request(Job::Find { request, query, measure });
     }
 
     /// Selects the first match, beginning with the entry where the search started.
     fn search_on(&mut self) {
         let Overlay::Prompt(prompt) = &self.overlay else { return };
         let Purpose::Search { from } = prompt.purpose else { return };
-        let rows = self.listing.rows();
+        let rows = &self.listing.entries.rows;
         let start = from.and_then(|from| rows.iter().position(|&row| row == from)).unwrap_or(0);
         self.select_match(start, true);
     }
 
     fn search_next(&mut self, forward: bool) {
-        let length = self.listing.rows().len().max(1);
+        let length = self.listing.entries.rows.len().max(1);
         let start = self.listing.index() + if forward { 1 } else { length - 1 };
         self.select_match(start % length, forward);
     }
@@ -133,7 +142,7 @@ impl App {
     fn select_match(&mut self, start: usize, forward: bool) {
         let Overlay::Prompt(prompt) = &mut self.overlay else { return };
         let pattern = Pattern::new(&prompt.text);
-        let rows = self.listing.rows();
+        let rows = &self.listing.entries.rows;
         let matching = |at: &usize| pattern.matches(self.table.name(rows[*at]));
         let found = match forward {
             true => (start..rows.len()).chain(0..start.min(rows.len())).find(matching),

@@ -14,14 +14,14 @@ impl App {
         let old = std::mem::replace(&mut self.table, table);
         let same = |row| tree::same_path(&old, row, &self.table);
         let index = self.listing.index();
-        let pinned = self.listing.selected().filter(|_| self.listing.is_pinned());
+        let pinned = self.listing.pinned();
         let (was_pinned, selected) = (pinned.is_some(), pinned.and_then(same));
         self.marks = tree::same_paths(&old, self.marks.iter(), &self.table);
         self.pruning = None;
         let pending_search = match &mut self.overlay {
             Overlay::SearchResults(found) if found.total.is_none() => Some(found.query.clone()),
             Overlay::SearchResults(found) => {
-                found.replace(same);
+                found.rows = found.rows.iter().copied().filter_map(same).collect();
                 None
             }
             _ => None,

@@ -335,8 +335,8 @@ fn sort_requests_only_last_one_applies() {
     let by_name = app.state.take_effects();
     app.state.press(ratatui::crossterm::event::KeyCode::Char('n').into());
     for effect in by_name {
-        let Effect::RunJob(table, job) = effect else { panic!("{effect:?}") };
-        app.state.handle(job.run(&table));
+        let Effect::RunJob(table, request, job) = effect else { panic!("{effect:?}") };
+        app.state.handle(job.run(request, &table));
     }
     assert!(!app.state.listing.is_sorted(), "that was the order before");
     app.press("u");
@@ -352,8 +352,8 @@ fn find_results_of_old_table_dropped() {
     let late = app.state.take_effects();
     app.state.handle(Message::Table(tree(&[("r/name", 1, 0)])));
     for effect in late {
-        let Effect::RunJob(table, job) = effect else { panic!("{effect:?}") };
-        app.send(job.run(&table));
+        let Effect::RunJob(table, request, job) = effect else { panic!("{effect:?}") };
+        app.send(job.run(request, &table));
     }
     assert!(app.screen().contains("1 entry"), "{}", app.screen());
     app.press("Enter");

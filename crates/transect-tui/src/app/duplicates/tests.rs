@@ -67,12 +67,12 @@ fn duplicates_marked_and_deleted_through_confirmation() {
 fn duplicates_search_stopped() {
     let mut app = TestApp::with_table(tree(&[("root/one", 5, 0), ("root/two", 5, 0)]));
     app.press("D");
-    let Some(Effect::FindDuplicates { cancel, .. }) = app.effects.pop() else {
+    let Some(Effect::FindDuplicates { options, .. }) = app.effects.pop() else {
         panic!("no search")
     };
     assert!(app.screen().contains("searching …"), "{}", app.screen());
-    assert!(!cancel.is_cancelled());
+    assert!(!options.cancel.is_cancelled());
     app.press("Esc");
-    assert!(cancel.is_cancelled());
+    assert!(options.cancel.is_cancelled());
     assert_eq!(app.last_line(), "search for duplicates stopped");
 }
