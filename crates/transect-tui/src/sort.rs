@@ -5,10 +5,9 @@ use std::cmp::Reverse;
 use transect::table::{Row, SubtreeTotals, Table};
 
 /// Which size of an entry is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Measure {
     /// Bytes occupied on the device, directories included.
-    #[default]
     DiskUsage,
     /// Lengths of files in bytes.
     Apparent,
@@ -53,12 +52,6 @@ pub(crate) struct SortOrder {
     /// The largest, the newest, or the last letter first.
     pub(crate) descending: bool,
     pub(crate) measure: Measure,
-}
-
-impl Default for SortOrder {
-    fn default() -> Self {
-        Self::by(SortKey::default(), Measure::default())
-    }
 }
 
 impl SortOrder {

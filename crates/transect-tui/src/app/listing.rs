@@ -49,19 +49,6 @@ impl Listing {
         }
     }
 
-    pub(crate) fn rows(&self) -> &[Row] {
-        &self.entries.rows
-    }
-
-    /// Returns the largest amount, or 0 until the entries are sorted.
-    pub(crate) fn max_amount(&self) -> u64 {
-        self.entries.max_amount
-    }
-
-    pub(crate) fn total(&self) -> u64 {
-        self.entries.total
-    }
-
     pub(crate) fn index(&self) -> usize {
         self.cursor.index()
     }

@@ -38,21 +38,6 @@ struct Line {
     is_directory: bool,
 }
 
-struct Entries {
-    columns: Columns,
-    lines: Vec<Line>,
-    titles: Titles,
-    empty_text: &'static str,
-    theme: Theme,
-}
-
-struct Titles {
-    size: String,
-    count: String,
-    time: String,
-    name: String,
-}
-
 /// The widths of the columns; 0 for hidden ones.
 #[derive(Clone, Copy, Debug, Default)]
 struct Columns {
@@ -114,30 +99,42 @@ pub(super) fn draw(
     theme: Theme,
 ) {
     // On a low screen, titles are dropped first.
-    let titled = usize::from(area.height >= 4);
-    let height = usize::from(area.height) - titled;
+    let titled = u16::from(area.height >= 4);
+    let height = usize::from(area.height - titled);
     let window = app.listing.window(height);
     let selected = app.listing.index();
-    let lines = Rect { y: area.y + titled as u16, height: height as u16, ..area };
+    let lines = Rect { y: area.y + titled, height: area.height - titled, ..area };
     app.drawn = DrawnEntries { area: lines, entries: window.clone() };
     let unlisted = unlisted(app);
     let amount = app.order.amount(&unlisted);
-    let total = app.listing.total().saturating_add(amount);
-    let reference = Reference { total, max: app.listing.max_amount().max(amount) };
-    let mut lines: Vec<Line> = window
-        .map(|at| line(app, view, app.listing.rows()[at], reference, at == selected))
-        .collect();
+    let total = app.listing.entries.total.saturating_add(amount);
+    let reference = Reference { total, max: app.listing.entries.max_amount.max(amount) };
+    let rows = &app.listing.entries.rows;
+    let mut lines: Vec<Line> =
+        window.map(|at| line(app, view, rows[at], reference, at == selected)).collect();
     if unlisted.entries() > 0 && lines.len() < height {
         lines.push(rest(app, view, &unlisted, reference));
     }
-    let empty_text = match app.read_state {
-        _ if !lines.is_empty() => "",
-        ReadState::First => "nothing read yet",
-        ReadState::Again | ReadState::Done => "empty",
-    };
     let columns = Columns::fit(usize::from(area.width), app.order);
-    let entries = Entries { columns, lines, titles: titles(app), empty_text, theme };
-    entries.draw(area, frame.buffer_mut());
+    let buffer = frame.buffer_mut();
+    if titled > 0 {
+        columns.draw_titles(app, area, buffer, theme);
+    }
+    for (at, line) in (titled..).zip(&lines) {
+        columns.draw(line, Pen::new(buffer, area, at), theme);
+        if line.selected {
+            columns.select(Rect { y: area.y + at, height: 1, ..area }, buffer, theme);
+        }
+    }
+    if lines.is_empty() {
+        let text = match app.read_state {
+            ReadState::First => "nothing read yet",
+            ReadState::Again | ReadState::Done => "empty",
+        };
+        let mut pen = Pen::new(buffer, area, titled);
+        pen.skip(1);
+        pen.text(text, theme.dim());
+    }
 }
 
 /// The amounts that shares and bars are relative to.
@@ -202,81 +199,49 @@ fn suffix(file_type: FileType, name: &str) -> &'static str {
     }
 }
 
-fn titles(app: &App) -> Titles {
-    let title = |key: SortKey, text: &str| match app.order {
-        SortOrder { key: by, .. } if by != key => text.to_owned(),
-        SortOrder { descending: true, .. } => format!("{text} ▼"),
-        SortOrder { descending: false, .. } => format!("{text} ▲"),
-    };
-    Titles {
-        size: title(SortKey::Size, app.order.measure.as_str()),
-        count: title(SortKey::Count, "entries"),
-        time: title(SortKey::Time, "changed"),
-        name: match app.listing.is_sorted() {
-            true => title(SortKey::Name, "name"),
-            false => "name ▲ (sorting)".to_owned(),
-        },
-    }
-}
-
-impl Entries {
-    fn draw(&self, area: Rect, buffer: &mut Buffer) {
-        let titled = u16::from(area.height >= 4);
-        if titled > 0 {
-            self.titles(area, buffer);
-        }
-        for (at, line) in (titled..).zip(&self.lines) {
-            self.line(Pen::new(buffer, area, at), line);
-            if line.selected {
-                self.select(Rect { y: area.y + at, height: 1, ..area }, buffer);
-            }
-        }
-        if !self.empty_text.is_empty() {
-            let mut pen = Pen::new(buffer, area, titled);
-            pen.skip(1);
-            pen.text(self.empty_text, self.theme.dim());
-        }
-    }
-
+impl Columns {
     /// Highlights the selected line, but not its bar: reversed, it would be longer the smaller the
     /// amount.
-    fn select(&self, line: Rect, buffer: &mut Buffer) {
-        let bar = self.columns.before_bar() as u16;
-        let bar = Rect { x: line.x.saturating_add(bar), width: self.columns.bar as u16, ..line };
-        let style = self.theme.selected();
+    fn select(&self, line: Rect, buffer: &mut Buffer, theme: Theme) {
+        let bar = self.before_bar() as u16;
+        let bar = Rect { x: line.x.saturating_add(bar), width: self.bar as u16, ..line };
+        let style = theme.selected();
         buffer.set_style(line.intersection(buffer.area), style);
         let as_before = Style::new().remove_modifier(style.add_modifier);
         buffer.set_style(bar.intersection(line).intersection(buffer.area), as_before);
     }
 
-    fn titles(&self, area: Rect, buffer: &mut Buffer) {
-        let style = self.theme.titles();
+    fn draw_titles(&self, app: &App, area: Rect, buffer: &mut Buffer, theme: Theme) {
+        let title = |key: SortKey, text: &str| match app.order {
+            SortOrder { key: by, .. } if by != key => text.to_owned(),
+            SortOrder { descending: true, .. } => format!("{text} ▼"),
+            SortOrder { descending: false, .. } => format!("{text} ▲"),
+        };
+        let style = theme.titles();
         buffer.set_style(Rect { height: 1, ..area }.intersection(buffer.area), style);
-        let Self { columns, titles, .. } = self;
         let mut pen = Pen::new(buffer, area, 0);
         // The size title is wider than its column and covers share and bar, which have no title.
-        let size = columns.before_bar();
-        if columns.size > 0 {
-            pen.right(size - 1, &titles.size, style);
-            pen.skip(1 + Columns::with_gap(columns.bar));
+        let size = self.before_bar();
+        if self.size > 0 {
+            pen.right(size - 1, &title(SortKey::Size, app.order.measure.as_str()), style);
+            pen.skip(Self::with_gap(self.bar));
         } else {
             pen.skip(size);
         }
-        if columns.count > 0 {
-            pen.right(columns.count, &titles.count, style);
-            pen.skip(1);
+        pen.right(self.count, &title(SortKey::Count, "entries"), style);
+        if self.time > 0 {
+            pen.left(Self::with_gap(self.time), &title(SortKey::Time, "changed"), style);
         }
-        if columns.time > 0 {
-            pen.left(columns.time, &titles.time, style);
-            pen.skip(1);
-        }
-        pen.text(&titles.name, style);
+        let name = match app.listing.is_sorted() {
+            true => title(SortKey::Name, "name"),
+            false => "name ▲ (sorting)".to_owned(),
+        };
+        pen.text(&name, style);
     }
 
-    fn line(&self, mut pen: Pen<'_>, line: &Line) {
-        let Self { columns, theme, .. } = self;
+    fn draw(&self, line: &Line, mut pen: Pen<'_>, theme: Theme) {
         let style = if line.selected { Style::new() } else { theme.dim() };
-        if columns.mark > 0 {
+        if self.mark > 0 {
             let (sign, style) = match line {
                 Line { marked: true, .. } => (MARKED, theme.mark()),
                 Line { is_further_link: true, .. } => (FURTHER_LINK, theme.dim()),
@@ -284,27 +249,12 @@ impl Entries {
             };
             pen.left(2, sign, style);
         }
-        if columns.size > 0 {
-            pen.right(columns.size, &line.size, theme.plain());
-            pen.skip(1);
-        }
-        if columns.share > 0 {
-            pen.right(columns.share, &percent(line.share), style);
-            pen.skip(1);
-        }
-        if columns.bar > 0 {
-            pen.left(columns.bar, &bar(line.bar, columns.bar), theme.bar());
-            pen.skip(1);
-        }
-        if columns.count > 0 {
-            pen.right(columns.count, &line.count, style);
-            pen.skip(1);
-        }
-        if columns.time > 0 {
-            let time: String = line.time.chars().take(columns.time).collect();
-            pen.left(columns.time, &time, style);
-            pen.skip(1);
-        }
+        pen.right(self.size, &line.size, theme.plain());
+        pen.right(self.share, &percent(line.share), style);
+        pen.left(Self::with_gap(self.bar), &bar(line.bar, self.bar), theme.bar());
+        pen.right(self.count, &line.count, style);
+        let time: String = line.time.chars().take(self.time).collect();
+        pen.left(Self::with_gap(self.time), &time, style);
         let name = if line.is_directory { theme.directory() } else { theme.plain() };
         let name = if line.marked { name.patch(theme.mark()) } else { name };
         // Notes are dropped if they would leave no room for the name.
@@ -331,7 +281,7 @@ mod tests {
             assert_eq!(columns.time > 0, key == SortKey::Time, "{columns:?}");
         }
         for width in 0..400 {
-            let columns = Columns::fit(width, SortOrder::default());
+            let columns = Columns::fit(width, SortOrder::by(SortKey::Size, Measure::DiskUsage));
             let Columns { mark, size, share, bar, count, time } = columns;
             let all = [mark, size, share, bar, count, time];
             let taken: usize = all.iter().filter(|&&width| width > 0).map(|width| width + 1).sum();

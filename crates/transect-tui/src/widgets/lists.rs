@@ -39,7 +39,6 @@ pub(super) fn draw_found(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme
         let row = found.rows[index];
         if pen.room() >= 30 {
             pen.right(8, &bytes(app.order.measure.of(&app.table.totals(row))), theme.plain());
-            pen.skip(1);
         }
         pen.name(quote::for_terminal(app.table.path(row).as_os_str()), theme.plain());
     });

@@ -161,7 +161,6 @@ fn draw_lists(buffer: &mut Buffer, inside: Rect, mut next: u16, lists: Vec<List>
         for (at, (size, name)) in lines.zip(entries) {
             let mut pen = Pen::new(buffer, inside, at);
             pen.right(SIZES, &size, theme.plain());
-            pen.skip(1);
             pen.name(name, theme.plain());
             next = at + 1;
         }

@@ -36,10 +36,13 @@ impl<'b> Pen<'b> {
         }
     }
 
-    /// Writes a text, right-aligned in `columns` columns.
+    /// Writes a text, right-aligned in `columns` columns, and a gap of one; nothing without columns.
     pub(super) fn right(&mut self, columns: usize, text: &str, style: Style) {
-        self.skip(columns.saturating_sub(width(text)));
-        self.text(text, style);
+        if columns > 0 {
+            self.skip(columns.saturating_sub(width(text)));
+            self.text(text, style);
+            self.skip(1);
+        }
     }
 
     /// Writes a text, left-aligned in `columns` columns.

@@ -124,7 +124,7 @@ pub(super) fn draw_progress(frame: &mut Frame<'_>, area: Rect, app: &App, theme:
     let inside = popup::inner(place);
     popup::border(frame.buffer_mut(), place, title, (&(0..0), 0), theme);
     let counts = progress.counts;
-    let done = counts.removed + counts.vanished + counts.kept;
+    let done = counts.done();
     let mut line = |at: u16, text: String| {
         Pen::new(frame.buffer_mut(), inside, at).name(text, theme.plain());
     };
