@@ -154,7 +154,7 @@ impl Task {
 
     fn walk(&self, mut options: ScanOptions) -> Result<(Table, Left, Outcome<()>), TaskError> {
         let until = self.seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
-        options.roots = self.items_to_read().map(|item| self.path_of(item)).collect();
+        options.roots = self.items_by_task().0.into_iter().map(|item| self.path_of(item)).collect();
         options.filters.globs.extend(self.options.globs());
         let plan = options
             .same_file_system(self.options.one_file_system)
@@ -180,7 +180,7 @@ impl Task {
             let bounds = item.names.as_ref()?.bounds();
             Some((self.path_of(item).into_os_string(), bounds))
         };
-        self.items_to_read().filter_map(range).collect()
+        self.items_by_task().0.into_iter().filter_map(range).collect()
     }
 
     /// Checks that the roots exist of what this task reads. Where the tree is at another path, or is not mounted, it would
@@ -199,27 +199,21 @@ impl Task {
         Ok(())
     }
 
-    /// Returns what this task reads: of each directory that is divided only the first of its ranges.
-    fn items_to_read(&self) -> impl Iterator<Item = &Item> {
+    /// Returns what this task reads, of each directory that is divided only the first of its ranges; and the other
+    /// ranges, which are the work of the tasks that follow.
+    fn items_by_task(&self) -> (Vec<&Item>, Vec<&Item>) {
         let mut divided = HashSet::new();
         self.items
             .iter()
-            .filter(move |item| item.names.is_none() || divided.insert((item.root, &item.path)))
-    }
-
-    /// Returns the other ranges: the work of the tasks that follow.
-    fn items_passed_on(&self) -> impl Iterator<Item = &Item> {
-        let mut divided = HashSet::new();
-        self.items
-            .iter()
-            .filter(move |item| item.names.is_some() && !divided.insert((item.root, &item.path)))
+            .partition(|item| item.names.is_none() || divided.insert((item.root, &item.path)))
     }
 
     /// Returns the directories that are left over, in tree order, in a list for each task that follows. Large ones
     /// are divided.
     fn left_over(&self, table: &Table, left: &Left, cancel: &Cancel) -> Vec<Vec<Item>> {
+        let (read, passed_on) = self.items_by_task();
         let items: HashMap<PathBuf, &Item> =
-            self.items_to_read().map(|item| (self.path_of(item), item)).collect();
+            read.into_iter().map(|item| (self.path_of(item), item)).collect();
         let left_over = UnreadReason::Skipped(SkipReason::LeftOver);
         let mut found = Vec::new();
         let mut rows = table.in_tree_order();
@@ -248,7 +242,7 @@ impl Task {
                 found.push(item);
             }
         }
-        found.extend(self.items_passed_on().cloned());
+        found.extend(passed_on.into_iter().cloned());
         split(found, self.split)
     }
 
