@@ -10,6 +10,16 @@ use crate::scratch::Scratch;
 /// The bytes that are read of a run at once, at least.
 const MIN_READ: usize = 4096;
 
+/// Returns the number of 8 bytes at an offset of a record, whose numbers are sorted as bytes.
+pub(crate) fn u64_at(record: &[u8], at: usize) -> u64 {
+    u64::from_be_bytes(record[at..at + 8].try_into().expect("BUG: eight bytes"))
+}
+
+/// As [`u64_at`], of 16 bytes.
+pub(crate) fn u128_at(record: &[u8], at: usize) -> u128 {
+    u128::from_be_bytes(record[at..at + 16].try_into().expect("BUG: sixteen bytes"))
+}
+
 /// Records of `N` bytes, which are sorted by their bytes.
 #[derive(Debug)]
 pub(crate) struct Sorter<const N: usize> {

@@ -18,7 +18,7 @@ use foldhash::fast::FixedState;
 use transect_sys::FileId;
 
 use crate::scratch::Scratch;
-use crate::sorter::{Sorted, Sorter};
+use crate::sorter::{Sorted, Sorter, u64_at, u128_at};
 
 /// The bytes of a name, of a change, and of a sum.
 const NAME_BYTES: usize = 56;
@@ -54,22 +54,20 @@ pub(super) struct NamePlace {
 impl LinkedName {
     /// Returns the name as bytes, which sort by file and place.
     fn to_bytes(self) -> [u8; NAME_BYTES] {
-        let mut bytes = [0; NAME_BYTES];
-        bytes[..8].copy_from_slice(&self.id.device.to_be_bytes());
-        bytes[8..16].copy_from_slice(&self.id.inode.to_be_bytes());
-        let narrow = [
-            self.place.parent,
-            self.place.row,
-            self.in_part.parent,
-            self.in_part.row,
-            self.part,
-            u32::from(self.is_charged_by_part),
+        let pair = |first: u32, second: u32| u64::from(first) << 32 | u64::from(second);
+        let numbers = [
+            self.id.device,
+            self.id.inode,
+            pair(self.place.parent, self.place.row),
+            pair(self.in_part.parent, self.in_part.row),
+            pair(self.part, self.is_charged_by_part.into()),
+            self.size,
+            self.allocated,
         ];
-        for (bytes, value) in bytes[16..40].as_chunks_mut().0.iter_mut().zip(narrow) {
-            *bytes = value.to_be_bytes();
+        let mut bytes = [0; NAME_BYTES];
+        for (bytes, number) in bytes.as_chunks_mut().0.iter_mut().zip(numbers) {
+            *bytes = number.to_be_bytes();
         }
-        bytes[40..48].copy_from_slice(&self.size.to_be_bytes());
-        bytes[48..56].copy_from_slice(&self.allocated.to_be_bytes());
         bytes
     }
 
@@ -86,14 +84,6 @@ impl LinkedName {
             allocated: wide(48),
         }
     }
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from_be_bytes(bytes[at..at + 8].try_into().expect("BUG: eight bytes"))
-}
-
-fn i128_at(bytes: &[u8], at: usize) -> i128 {
-    i128::from_be_bytes(bytes[at..at + 16].try_into().expect("BUG: sixteen bytes"))
 }
 
 /// The names that were found.
@@ -245,7 +235,7 @@ impl Changes {
         let block = self.block(number)?;
         let (sums, _) = block.as_chunks::<SUM_BYTES>();
         let last = sums.partition_point(|sum| u64_at(sum, 0) < row) - 1;
-        Ok((i128_at(&sums[last], 8), i128_at(&sums[last], 24)))
+        Ok((u128_at(&sums[last], 8) as i128, u128_at(&sums[last], 24) as i128))
     }
 
     fn block(&mut self, number: usize) -> io::Result<&[u8]> {

@@ -7,7 +7,7 @@ use transect::{Attributes, FileType};
 
 use crate::digest::{Digest, DirectoryDigest};
 use crate::read::StoredTotals;
-use crate::sorter::{Sorted, Sorter};
+use crate::sorter::{Sorted, Sorter, u64_at, u128_at};
 
 /// The bytes of a record.
 const RECORD_BYTES: usize = 96;
@@ -143,15 +143,10 @@ impl SpineReader {
     /// in order.
     pub(super) fn get(&mut self, row: u64) -> io::Result<Option<(Totals, Digest)>> {
         let Some(record) = &self.next else { return Ok(None) };
-        let wide = |at: usize| {
-            u64::from_be_bytes(record[at..at + 8].try_into().expect("BUG: eight bytes"))
-        };
+        let (wide, long) = (|at| u64_at(record, at), |at| u128_at(record, at));
         if wide(0) != row {
             return Ok(None);
         }
-        let long = |at: usize| {
-            u128::from_be_bytes(record[at..at + 16].try_into().expect("BUG: sixteen bytes"))
-        };
         let newest = wide(32) as i64;
         let totals = Totals {
             entries: wide(8),
