@@ -61,8 +61,8 @@ pub(crate) struct Footer {
     pub(crate) metadata: Metadata,
     /// Where the index of names lies, as the file claims: offset and end, in front of the description.
     pub(crate) name_index: Option<(u64, u64)>,
-    /// The rows among which are all files that may have several names; unknown in files of earlier versions.
-    pub(crate) linked: Option<Vec<Range<u64>>>,
+    /// The rows among which are all files that may have several names: all rows in files of earlier versions.
+    pub(crate) linked: Vec<Range<u64>>,
 }
 
 /// A column as the file describes it.
@@ -193,6 +193,7 @@ fn parse(bytes: &[u8], end: u64) -> Result<Footer, ReadError> {
     metadata.unverified = !is_checked;
     let groups = check_groups(groups, rows, end, is_checked)?;
     let linked = linked.and_then(|text| linked_blocks::parse(text, rows));
+    let linked = linked.unwrap_or_else(|| std::iter::once(0..rows).collect());
     Ok(Footer { rows, groups, metadata, name_index, linked })
 }
 

@@ -9,7 +9,6 @@
 
 use std::ops::Range;
 
-use transect::FileType;
 use transect::table::{SubtreeTotals, UnreadReason};
 use transect_sys::ReadAt;
 
@@ -17,6 +16,7 @@ use crate::schema::Column;
 
 use super::Snapshot;
 use super::error::ReadError;
+use super::linked_rows::{LinkedRow, LinkedRows};
 use super::rows::StoredTotals;
 use super::words::unread_reason;
 
@@ -206,32 +206,19 @@ impl<S: ReadAt> Snapshot<S> {
     /// Returns the files with several names, sorted by id; `None` if they are too many, or their names have
     /// different attributes.
     fn links(&self) -> Result<Option<Vec<LinkedFile>>, ReadError> {
-        let mut counts = self.column(Column::Nlink);
-        let mut types = self.column(Column::Type);
         let mut inodes = self.column(Column::Inode);
         let mut devices = self.column(Column::Device);
         let mut sizes = self.column(Column::Allocated);
         let mut names: Vec<LinkedName> = Vec::new();
-        let all = 0..self.len();
-        let linked = self.footer.linked.as_deref().unwrap_or(std::slice::from_ref(&all));
-        for rows in linked {
-            let mut next = rows.start;
-            while next < rows.end {
-                let page = counts.read_numbers(next)?;
-                let here = (next..rows.end).zip(page.rows());
-                next += page.values.len() as u64;
-                for (row, count) in here.filter(|&(_, count)| count != Some(1)) {
-                    if types.read_number(row)? == Some(FileType::Directory as u64) {
-                        continue;
-                    }
-                    let (inode, device) = (inodes.read_number(row)?, devices.read_number(row)?);
-                    let Some(id) = device.zip(inode) else { continue };
-                    let allocated = sizes.read_number(row)?.unwrap_or(0);
-                    names.push(LinkedName { id, row, count: count.unwrap_or(0), allocated });
-                    if names.len() > MAX_LINKS {
-                        return Ok(None);
-                    }
-                }
+        let (mut linked, mut next) = (LinkedRows::of(self), 0);
+        while let Some(LinkedRow { row, count }) = linked.next(next)? {
+            next = row + 1;
+            let (inode, device) = (inodes.read_number(row)?, devices.read_number(row)?);
+            let Some(id) = device.zip(inode) else { continue };
+            let allocated = sizes.read_number(row)?.unwrap_or(0);
+            names.push(LinkedName { id, row, count, allocated });
+            if names.len() > MAX_LINKS {
+                return Ok(None);
             }
         }
         Ok(grouped(names))

@@ -13,6 +13,7 @@ pub(crate) mod error;
 pub(crate) mod footer;
 mod import;
 mod largest;
+pub(crate) mod linked_rows;
 mod page;
 pub(crate) mod rows;
 pub(crate) mod thrift;
