@@ -22,15 +22,10 @@ pub(crate) enum Seal {
     Missing,
 }
 
-/// Returns the CRC-32 of some bytes, as Parquet and gzip define it.
-pub(crate) fn crc32(bytes: &[u8]) -> u32 {
-    crc32fast::hash(bytes)
-}
-
 /// Returns the checksum as it is stored: seven bits in each byte, the lowest first. Some programs skip a field only if
 /// it is UTF-8.
 fn stored_sum(bytes: &[u8]) -> [u8; SUM_BYTES] {
-    let sum = crc32(bytes);
+    let sum = crc32fast::hash(bytes);
     std::array::from_fn(|at| (sum >> (7 * at)) as u8 & 0x7f)
 }
 
@@ -112,6 +107,6 @@ mod tests {
 
     #[test]
     fn crc32_is_that_of_gzip() {
-        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+        assert_eq!(crc32fast::hash(b"123456789"), 0xcbf4_3926);
     }
 }

@@ -249,7 +249,7 @@ impl<'s> Searcher<'s> {
         let first = names.page_begin();
         let of_raw =
             (rows.start - raw.page_begin()) as usize..(rows.end - raw.page_begin()) as usize;
-        let has_others = raw.defined().get(of_raw).is_none_or(|of_rows| of_rows.contains(&true));
+        let has_others = raw.defined.get(of_raw).is_none_or(|of_rows| of_rows.contains(&true));
         if has_others {
             let are_raw = rows.clone().filter(|&row| raw.bytes(row).is_some());
             others.extend(are_raw.map(|row| (row - first) as usize));

@@ -6,7 +6,6 @@ use transect_sys::ReadAt;
 use zstd::bulk::Decompressor;
 
 use crate::byte_values::ByteValues;
-use crate::checksum::crc32;
 use crate::schema::{COLUMNS, Column, Physical};
 
 use super::decode::{self, PageBytes};
@@ -55,16 +54,16 @@ pub(crate) struct ColumnReader<'s> {
     /// Where the dictionaries that were compared last begin, and whether they are the same.
     compared_dictionaries: Option<((u64, u64), bool)>,
     values: Values,
-    /// For each row of the page, whether it has a value; empty if all have.
-    defined: Vec<bool>,
+    /// For each row of the current page, whether it has a value; empty if all have.
+    pub(crate) defined: Vec<bool>,
     /// For each row of a page of paths, the length that it shares with the one before; `values` has the rest.
     shared: Vec<u64>,
     window: Window,
     page: Vec<u8>,
     decompressor: Option<Decompressor<'static>>,
     scratch: Vec<u64>,
-    /// Whether the names of the page are ASCII without `/` and NUL.
-    is_plain: bool,
+    /// Whether all names of the current page are ASCII without `/` and NUL: few pages have others.
+    pub(super) is_plain: bool,
 }
 
 /// The numbers of some rows.
@@ -259,11 +258,6 @@ impl<'s> ColumnReader<'s> {
         }
     }
 
-    /// Returns whether each row of the current page has a value; empty if all have.
-    pub(crate) fn defined(&self) -> &[bool] {
-        &self.defined
-    }
-
     /// Returns the path of a row in the current page: the length that it shares with the one before, and the rest.
     pub(crate) fn path_rest(&self, row: u64) -> Option<(u64, &[u8])> {
         // Another encoding shares nothing.
@@ -281,11 +275,6 @@ impl<'s> ColumnReader<'s> {
         }
     }
 
-    /// Returns whether all names of the current page are ASCII without `/` and NUL: few pages have others.
-    pub(super) fn is_plain(&self) -> bool {
-        self.is_plain
-    }
-
     #[inline]
     fn index(&self, row: u64) -> Option<usize> {
         debug_assert!(row >= self.first && row < self.after, "BUG: a row of another page");
@@ -296,7 +285,7 @@ impl<'s> ColumnReader<'s> {
     fn decompress(&mut self, page: &Page) -> Result<(), ReadError> {
         let Page { header, begin } = page;
         let bytes = self.window.get(self.source, *begin, header.compressed, self.chunk.end)?;
-        if header.crc.map_or(self.chunk.is_checked, |crc| crc != crc32(bytes)) {
+        if header.crc.map_or(self.chunk.is_checked, |crc| crc != crc32fast::hash(bytes)) {
             return damaged("a page has a wrong checksum");
         }
         self.page.clear();

@@ -1,7 +1,5 @@
 //! Reads a snapshot into a table.
 
-use std::ffi::OsString;
-
 use transect::table::{Table, TableImporter};
 use transect::{Diagnostics, FieldMask, FileType, Operation, SkipReason};
 use transect_sys::{ReadAt, name_from_bytes};
@@ -37,7 +35,7 @@ impl<S: ReadAt> Snapshot<S> {
             while importer.depth() > depth {
                 leave(&mut importer, &mut errors)?;
             }
-            let name = os_name(rows.name());
+            let name = name_from_bytes(rows.name().to_vec());
             let attributes = rows.attributes_of(columns | TOTALS);
             if attributes.file_type() != FileType::Directory {
                 importer.add_entry(&name, &attributes);
@@ -66,11 +64,6 @@ fn leave(importer: &mut TableImporter, errors: &mut Vec<u64>) -> Result<(), Read
     let own = errors.pop().unwrap_or(0).min(1 << 20);
     importer.count_errors(own);
     importer.leave().or_else(|name| damaged(format!("'{}' is there twice", name.display())))
-}
-
-/// Returns the name of an entry. Names of Windows that are not Unicode are stored as Rust encodes them.
-fn os_name(name: &[u8]) -> OsString {
-    name_from_bytes(name.to_vec())
 }
 
 impl Metadata {

@@ -267,7 +267,7 @@ impl<'s> RowReader<'s> {
         let [name, raw] = &mut self.columns[NAMES] else { unreachable!("BUG: no columns") };
         let (names, raw) = (name.get_mut(), raw.get_mut().bytes(row));
         let name = raw.or_else(|| names.bytes(row)).unwrap_or_default();
-        match raw.is_none() && depth > 0 && names.is_plain() {
+        match raw.is_none() && depth > 0 && names.is_plain {
             true => check_plain_name(name)?,
             false => check_name(name, depth, raw.is_some())?,
         }

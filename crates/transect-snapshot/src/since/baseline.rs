@@ -27,7 +27,6 @@ pub(super) const PROOF: FieldMask =
 
 /// A root of a walk, and where the snapshot has it.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct BaselineRoot {
     /// The root as the walk names it.
     pub named: PathBuf,
@@ -37,16 +36,8 @@ pub struct BaselineRoot {
     pub file_system: FileSystem,
 }
 
-impl BaselineRoot {
-    /// Returns a root.
-    pub fn new(named: PathBuf, stored: PathBuf, file_system: FileSystem) -> Self {
-        Self { named, stored, file_system }
-    }
-}
-
 /// What changed on the file system of the only root since the snapshot was taken, as the file system reports it.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Changes {
     /// The generation that changes were looked for from: that of the snapshot ([`generation_of`]).
     pub since: u64,
@@ -57,11 +48,6 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Returns changes.
-    pub fn new(since: u64, device: u64, inodes: Vec<u64>) -> Self {
-        Self { since, device, inodes }
-    }
-
     fn contains(&self, inode: u64) -> bool {
         self.inodes.binary_search(&inode).is_ok()
     }
@@ -225,7 +211,11 @@ impl Baseline {
                     self.directories[above as usize].children.push(number);
                 }
                 if rows.depth() == 0 {
-                    self.name_root(rows.name(), number);
+                    let is_it = |root: &BaselineRoot| {
+                        root.stored.as_os_str().as_encoded_bytes() == rows.name()
+                    };
+                    let named = self.roots.iter_mut().filter(|(root, _)| is_it(root));
+                    named.for_each(|(_, stored)| *stored = Some(number));
                 }
                 open.push(number);
             }
@@ -249,14 +239,6 @@ impl Baseline {
         let is_settled =
             is_current || stored.mtime.max(stored.ctime) < self.taken.saturating_sub(RACY);
         (is_settled && rows.unread().is_none()).then_some(Proof { device: *current, ..stored })
-    }
-
-    fn name_root(&mut self, name: &[u8], number: u32) {
-        for (root, stored) in &mut self.roots {
-            if root.stored.as_os_str().as_encoded_bytes() == name {
-                *stored = Some(number);
-            }
-        }
     }
 
     /// Finds what is known of the entries of each directory.

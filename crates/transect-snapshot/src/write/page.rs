@@ -4,7 +4,6 @@ use std::io;
 
 use zstd::bulk::Compressor;
 
-use crate::checksum::crc32;
 use crate::schema::Layout;
 
 use super::bounds::Bounds;
@@ -108,7 +107,7 @@ impl PageEncoder {
             fields.i32(1, kind);
             fields.i32(2, content.len() as i32);
             fields.i32(3, self.compressed.len() as i32);
-            fields.i32(4, crc32(&self.compressed) as i32);
+            fields.i32(4, crc32fast::hash(&self.compressed) as i32);
             more(fields);
         });
         let uncompressed = bytes.len() + content.len();

@@ -93,7 +93,7 @@ impl Fixture {
     /// Returns the snapshot for a walk that gets a report of what changed.
     fn base_with_changes(&self, level: SinceLevel, mut inodes: Vec<u64>) -> Baseline {
         inodes.sort_unstable();
-        let changes = Some(Changes::new(7, device(&self.root()), inodes));
+        let changes = Some(Changes { since: 7, device: device(&self.root()), inodes });
         let base = self.any_base(&self.root(), "this one", level, COLUMNS, changes);
         base.expect("a snapshot that fits")
     }
@@ -110,7 +110,8 @@ impl Fixture {
         write(&self.table, &self.metadata, &Cancel::new(), &mut bytes).expect("a snapshot");
         let snapshot = Snapshot::new(bytes).expect("a snapshot");
         let file_system = FileSystem::new(device(&self.root()), identity.to_owned());
-        let roots = vec![BaselineRoot::new(root.to_owned(), root.to_owned(), file_system)];
+        let (named, stored) = (root.to_owned(), root.to_owned());
+        let roots = vec![BaselineRoot { named, stored, file_system }];
         let now = self.metadata.started.unwrap_or(0) + SECOND;
         Baseline::new(&snapshot, roots, level, fields, now, changes)
             .map_err(|error| error.to_string())

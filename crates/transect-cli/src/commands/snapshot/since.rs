@@ -103,7 +103,8 @@ impl Since {
             // What is inherited may be older.
             (None, SinceLevel::Names) => None,
         };
-        let changes = changes.map(|it| Changes::new(it.since, it.device, it.inodes));
+        let changes =
+            changes.map(|it| Changes { since: it.since, device: it.device, inodes: it.inodes });
         let base = Baseline::new(snapshot, roots, level, fields, now(), changes);
         let base = base.map_err(|error| {
             CliError::Usage(format!("cannot read since '{}': {error}", path.display()))
@@ -184,5 +185,5 @@ fn stored_root(named: PathBuf, metadata: &Metadata) -> Result<BaselineRoot, CliE
     let (Some(device), Some(identity)) = (attributes.device(), identity) else {
         return Err(failed("this system does not report it"));
     };
-    Ok(BaselineRoot::new(named, stored, FileSystem::new(device, identity)))
+    Ok(BaselineRoot { named, stored, file_system: FileSystem::new(device, identity) })
 }

@@ -71,9 +71,10 @@ pub(super) struct Graft<'c> {
     /// The number of readers that keep decoded pages.
     open_parts: usize,
     /// The number of the current row in the tree, and of the next one.
-    row: u64,
+    pub(super) row: u64,
     next: u64,
-    level: usize,
+    /// The number of steps from the root to the current row.
+    pub(super) level: usize,
     /// The name of the current row if it is the root of a part.
     root_name: Option<Vec<u8>>,
     /// The names of the directories above the current row, and its own if it is one.
@@ -92,16 +93,10 @@ impl<'c> Graft<'c> {
         let first = &set.parts[0].snapshot;
         first.source.keep_open();
         let rows = first.rows();
+        let frame = Frame { part: 0, rows, base: 0, name: None, is_continued: false, ranges: &[] };
         Self {
             set,
-            frames: vec![Frame {
-                part: 0,
-                rows,
-                base: 0,
-                name: None,
-                is_continued: false,
-                ranges: &[],
-            }],
+            frames: vec![frame],
             closed: VecDeque::new(),
             open_parts: open_parts.max(1),
             row: 0,
@@ -250,14 +245,8 @@ impl<'c> Graft<'c> {
             ranges = others;
             if let &Place::Rows { part, first, rows: count } = range {
                 let rows = self.reader(part, first, count);
-                self.frames.push(Frame {
-                    part,
-                    rows,
-                    base,
-                    name: None,
-                    is_continued: true,
-                    ranges,
-                });
+                let (name, is_continued) = (None, true);
+                self.frames.push(Frame { part, rows, base, name, is_continued, ranges });
                 return true;
             }
         }
@@ -270,16 +259,6 @@ impl<'c> Graft<'c> {
         let mut roots = part_of(&first.snapshot).roots.iter();
         let root = roots.position(|root| root.to_path().as_os_str() == name);
         root.ok_or_else(|| inconsistent(first, "has a root that its scan does not have"))
-    }
-
-    /// Returns the number of the current row in the tree.
-    pub(super) fn row(&self) -> u64 {
-        self.row
-    }
-
-    /// Returns the number of steps from the root.
-    pub(super) fn level(&self) -> usize {
-        self.level
     }
 
     /// Returns the name of the current row; of a root, its path.

@@ -89,7 +89,7 @@ impl Outliner<'_> {
                 return Err(TaskError::Cancelled);
             }
             self.continue_divided()?;
-            self.leave_to(self.graft.level())?;
+            self.leave_to(self.graft.level)?;
             (rows, enters) = self.add()?;
             // Rows have numbers of 32 bits.
             if rows > u64::from(u32::MAX) {
@@ -110,7 +110,7 @@ impl Outliner<'_> {
     /// Adds the current row. Returns the number of rows up to it, or with everything below it if that is not
     /// entered, and whether it is.
     fn add(&mut self) -> Result<(u64, bool), TaskError> {
-        let row = self.graft.row();
+        let row = self.graft.row;
         match self.graft.rows().file_type() {
             FileType::Directory => {
                 let entries = self.graft.rows().entries();
@@ -146,7 +146,7 @@ impl Outliner<'_> {
         let of_part = parent.filter(|_| !self.graft.is_root_of_part());
         self.links.add(LinkedName {
             id,
-            place: place(parent.map(|it| it.row), self.graft.row()),
+            place: place(parent.map(|it| it.row), self.graft.row),
             in_part: place(of_part.map(|it| it.row_in_part), rows.row()),
             part: part as u32,
             is_charged_by_part: parent.is_some_and(|it| it.spine.is_none()),
@@ -193,7 +193,7 @@ impl Outliner<'_> {
             }
         }
         self.open.push(OpenDirectory {
-            row: graft.row(),
+            row: graft.row,
             part: graft.part(),
             row_in_part: rows.row(),
             // Only the spine needs it.

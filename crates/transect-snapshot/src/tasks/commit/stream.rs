@@ -119,14 +119,10 @@ impl<'c> RowStream<'c> {
     /// Sets the values of the current row, without its attributes.
     fn set(&mut self, page: &mut Page) -> io::Result<()> {
         let Self { graft, outline, paths, .. } = self;
-        let (rows, row) = (graft.rows(), graft.row());
+        let (rows, row) = (graft.rows(), graft.row);
         let file_type = rows.file_type();
-        let of = RowValues {
-            name: graft.name(),
-            depth: graft.level() as u32,
-            file_type,
-            directory: None,
-        };
+        let of =
+            RowValues { name: graft.name(), depth: graft.level as u32, file_type, directory: None };
         let index = page.directories.len();
         page.directories.push(file_type == FileType::Directory);
         if file_type != FileType::Directory {
