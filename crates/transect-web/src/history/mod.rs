@@ -107,10 +107,6 @@ macro_rules! put {
 }
 
 impl<'h> PageWriter<'h> {
-    fn points(&self) -> &'h [Point] {
-        self.history.points
-    }
-
     /// Returns nanoseconds since 1970 UTC as local time.
     fn time(&self, nanoseconds: i64) -> String {
         (self.history.local_time)(nanoseconds)
@@ -118,13 +114,13 @@ impl<'h> PageWriter<'h> {
 
     /// Returns the first and the last snapshot.
     fn ends(&self) -> (&'h Point, &'h Point) {
-        let points = self.points();
+        let points = self.history.points;
         (&points[0], &points[points.len() - 1])
     }
 
     fn lead(&mut self) {
         let (first, last) = self.ends();
-        let snapshots = counted(self.points().len() as u64, "snapshot", "snapshots");
+        let snapshots = counted(self.history.points.len() as u64, "snapshot", "snapshots");
         let (from, to) = (self.time(first.taken), self.time(last.taken));
         put!(
             self,
@@ -161,7 +157,7 @@ impl<'h> PageWriter<'h> {
                     if point.metadata.complete { "" } else { ", partial" }
                 ),
             };
-            let dots: Vec<Dot> = self.points().iter().map(dot).collect();
+            let dots: Vec<Dot> = self.history.points.iter().map(dot).collect();
             let difference = i128::from(value(last)) - i128::from(value(first));
             let difference = match scale {
                 Scale::Bytes => signed_bytes(difference),
@@ -178,7 +174,7 @@ impl<'h> PageWriter<'h> {
             );
         }
         self.out.push_str("</section>\n");
-        if self.points().iter().any(|point| !point.metadata.complete) {
+        if self.history.points.iter().any(|point| !point.metadata.complete) {
             put!(
                 self,
                 "<p class=\"note\">Hollow points are partial snapshots: something could not be read.</p>"
@@ -189,7 +185,7 @@ impl<'h> PageWriter<'h> {
     /// Writes what changed from the first to the last snapshot.
     fn whole(&mut self) {
         let (first, last) = self.ends();
-        if self.points().len() < 2 {
+        if self.history.points.len() < 2 {
             return;
         }
         put!(self, "<h2>From the first to the last</h2>");
@@ -206,11 +202,11 @@ impl<'h> PageWriter<'h> {
     /// Writes what changed between each two snapshots, the newest first.
     fn steps(&mut self) {
         // Of two, there is nothing else to show.
-        if self.points().len() < 3 {
+        if self.history.points.len() < 3 {
             return;
         }
         put!(self, "<h2>Between each two</h2>");
-        for pair in self.points().windows(2).rev() {
+        for pair in self.history.points.windows(2).rev() {
             let step = match Step::between(&pair[0], &pair[1], MOST_OF_STEP, self.history.summary) {
                 Ok(step) => step,
                 Err(skipped) => {
@@ -297,7 +293,7 @@ impl<'h> PageWriter<'h> {
              <th class=\"number\">change</th><th class=\"number\">file size</th><th>state</th></tr></thead><tbody>"
         );
         let mut before: Option<&Point> = None;
-        for point in self.points() {
+        for point in self.history.points {
             let totals = &point.totals;
             let grown =
                 before.map(|it| i128::from(totals.allocated) - i128::from(it.totals.allocated));
@@ -343,7 +339,7 @@ impl<'h> PageWriter<'h> {
     /// Writes what could not be read, and files that are not snapshots.
     fn errors(&mut self) {
         let has_errors = |point: &&Point| !point.metadata.error_list.is_empty();
-        let partial: Vec<&Point> = self.points().iter().filter(has_errors).collect();
+        let partial: Vec<&Point> = self.history.points.iter().filter(has_errors).collect();
         if !partial.is_empty() {
             put!(self, "<h2>What could not be read</h2>");
         }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use transect::Cancel;
 use transect::table::{Row, RowSet, Table};
-use transect_remove::{Counts, Removal, RemovalKind, Report, Summary, Trash};
+use transect_remove::{Counts, Removal, RemovalKind, Report, Trash};
 
 use crate::serve::Refusal;
 
@@ -53,7 +53,22 @@ impl PreparedRemoval {
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(|error| Refusal::conflict(error.to_string()))?;
         let number = u128::from_le_bytes(random);
-        let shown = facts(&summary, number, kind, &table.path(row));
+        // What would be freed and what would stay.
+        let shown = json!({
+            "confirm": format!("{number:032x}"),
+            "kind": kind.as_str(),
+            "path": text(&table.path(row)),
+            "files": summary.files,
+            "directories": summary.directories,
+            "others": summary.others,
+            "disk_usage": summary.disk_usage,
+            "freed": summary.freed,
+            "shared": summary.shared,
+            "shared_files": summary.shared_files,
+            "mounts": summary.mounts,
+            "unread": summary.unread,
+            "errors": summary.errors,
+        });
         Ok((Self { number, version, kind, row, total }, shown))
     }
 
@@ -119,25 +134,6 @@ impl RemovalProgress {
             "path": self.path,
         })
     }
-}
-
-/// Returns what a removal would free and what would stay, with the number that confirms it.
-fn facts(summary: &Summary, number: u128, kind: RemovalKind, path: &Path) -> Value {
-    json!({
-        "confirm": format!("{number:032x}"),
-        "kind": kind.as_str(),
-        "path": text(path),
-        "files": summary.files,
-        "directories": summary.directories,
-        "others": summary.others,
-        "disk_usage": summary.disk_usage,
-        "freed": summary.freed,
-        "shared": summary.shared,
-        "shared_files": summary.shared_files,
-        "mounts": summary.mounts,
-        "unread": summary.unread,
-        "errors": summary.errors,
-    })
 }
 
 /// Returns the outcome for the page; an error if nothing could be removed.

@@ -135,7 +135,7 @@ impl Server {
 
     /// Returns the URL of the page.
     pub fn address(&self) -> String {
-        format!("http://{}:{}/{}/", Ipv4Addr::LOCALHOST, self.port, self.router.token())
+        format!("http://{}:{}/{}/", Ipv4Addr::LOCALHOST, self.port, self.router.token)
     }
 
     /// Returns the maximum number of descriptors that connections use.
@@ -303,7 +303,7 @@ mod tests {
         with_server(|server, shown| {
             let host = format!("Host: 127.0.0.1:{}\r\n", server.port);
             let get =
-                |page: &str| ask(server, &format!("GET /{}/{page}", server.router.token()), &host);
+                |page: &str| ask(server, &format!("GET /{}/{page}", server.router.token), &host);
             let page = get("");
             assert!(page.starts_with("HTTP/1.1 200") && page.ends_with("<title>the page</title>"));
             assert!(page.contains("frame-ancestors 'none'") && page.contains("no-store"), "{page}");
@@ -325,7 +325,7 @@ mod tests {
             let host = format!("127.0.0.1:{}", server.port);
             let headers = format!("Host: {host}\r\nOrigin: http://{host}\r\n");
             let post = |page: &str| {
-                ask(server, &format!("POST /{}/{page}", server.router.token()), &headers)
+                ask(server, &format!("POST /{}/{page}", server.router.token), &headers)
             };
             assert!(post("rescan").starts_with("HTTP/1.1 204"));
             assert!(shown.there.load(Ordering::Relaxed));
@@ -340,7 +340,7 @@ mod tests {
                 assert!(refused.starts_with(&format!("HTTP/1.1 {status}")), "{refused}");
                 assert!(refused.ends_with(&format!("{{\"error\":\"{reason}\"}}")), "{refused}");
             }
-            let task = ask(server, &format!("GET /{}/task", server.router.token()), &headers);
+            let task = ask(server, &format!("GET /{}/task", server.router.token), &headers);
             assert!(task.ends_with(r#"{"running":false}"#), "{task}");
         });
     }
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn server_without_token_reveals_nothing() {
         with_server(|server, _| {
-            let (port, token) = (server.port, server.router.token());
+            let (port, token) = (server.port, &server.router.token);
             let own = format!("Host: 127.0.0.1:{port}\r\n");
             let wrong = "0".repeat(32);
             for (status, line, headers) in [
@@ -389,7 +389,7 @@ mod tests {
     #[test]
     fn server_address_new_and_on_loopback() {
         let (one, other) = (Server::start().unwrap(), Server::start().unwrap());
-        assert_ne!(one.router.token(), other.router.token());
+        assert_ne!(one.router.token, other.router.token);
         assert!(one.address().starts_with("http://127.0.0.1:"));
         let listening = one.listener.local_addr().unwrap();
         assert!(listening.ip().is_loopback());

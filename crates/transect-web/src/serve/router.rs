@@ -26,7 +26,7 @@ pub(super) enum Route {
 /// The address that requests must carry.
 #[derive(Debug)]
 pub(super) struct Router {
-    token: String,
+    pub(super) token: String,
     /// The `Host` headers of this server.
     hosts: [String; 2],
 }
@@ -34,10 +34,6 @@ pub(super) struct Router {
 impl Router {
     pub(super) fn new(port: u16, token: String) -> Self {
         Self { token, hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")] }
-    }
-
-    pub(super) fn token(&self) -> &str {
-        &self.token
     }
 
     /// Returns the target of a request, or the status of its rejection.
