@@ -15,7 +15,7 @@ pub(crate) enum Motion {
 /// A position in a list. Every call takes the length, because lists change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cursor {
-    index: usize,
+    pub(crate) index: usize,
     /// The first visible index, as long as the position is visible with it.
     first: usize,
     /// The height of the list when it was last drawn.
@@ -23,14 +23,6 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    pub(crate) fn index(&self) -> usize {
-        self.index
-    }
-
-    pub(crate) fn set(&mut self, index: usize) {
-        self.index = index;
-    }
-
     pub(crate) fn move_by(&mut self, motion: Motion, length: usize) {
         let last = length.saturating_sub(1);
         let page = self.page.saturating_sub(1).max(1);
@@ -73,20 +65,20 @@ mod tests {
     fn window_scrolls_as_little_as_possible() {
         let mut cursor = Cursor::default();
         assert_eq!(cursor.window(10, 4), 0..4);
-        cursor.set(3);
+        cursor.index = 3;
         assert_eq!(cursor.window(10, 4), 0..4);
-        cursor.set(4);
+        cursor.index = 4;
         assert_eq!(cursor.window(10, 4), 1..5);
-        cursor.set(2);
+        cursor.index = 2;
         assert_eq!(cursor.window(10, 4), 1..5);
-        cursor.set(0);
+        cursor.index = 0;
         assert_eq!(cursor.window(10, 4), 0..4);
-        cursor.set(9);
+        cursor.index = 9;
         assert_eq!(cursor.window(10, 4), 6..10);
         // A larger window shows more; a shorter list moves the position into the list.
         assert_eq!(cursor.window(10, 8), 2..10);
         assert_eq!(cursor.window(3, 8), 0..3);
-        assert_eq!(cursor.index(), 2);
+        assert_eq!(cursor.index, 2);
     }
 
     #[test]
@@ -107,9 +99,9 @@ mod tests {
         let mut cursor = Cursor::default();
         cursor.window(100, 10);
         cursor.move_by(Motion::PageDown, 100);
-        assert_eq!(cursor.index(), 9);
+        assert_eq!(cursor.index, 9);
         cursor.move_by(Motion::Last, 100);
         cursor.move_by(Motion::PageUp, 100);
-        assert_eq!(cursor.index(), 90);
+        assert_eq!(cursor.index, 90);
     }
 }

@@ -76,7 +76,7 @@ impl DuplicateSearch {
 
     /// Returns the names of the selected file; of a group, those of its first file.
     fn selected(&self) -> Option<&[Row]> {
-        let (group, file) = match *self.lines.get(self.cursor.index())? {
+        let (group, file) = match *self.lines.get(self.cursor.index)? {
             DuplicateLine::Group(group) => (group, 0),
             DuplicateLine::File { group, file } => (group, file),
         };
@@ -147,7 +147,7 @@ impl App {
         search.is_running = false;
         search.errors = found.diagnostics.errors + found.diagnostics.vanished;
         search.list();
-        search.cursor.set(usize::from(search.lines.len() > 1));
+        search.cursor.index = usize::from(search.lines.len() > 1);
         if !Arc::ptr_eq(table, &self.table) {
             let new = &self.table;
             search.replace(|row| tree::same_path(table, row, new));
@@ -179,11 +179,10 @@ impl App {
             }
             Action::GoTo => {
                 let row = search.selected().and_then(|names| names.first().copied());
-                self.overlay = Overlay::None;
                 self.jump(row);
             }
             Action::ToggleMark => {
-                if let Some(DuplicateLine::File { .. }) = search.lines.get(search.cursor.index()) {
+                if let Some(DuplicateLine::File { .. }) = search.lines.get(search.cursor.index) {
                     let names = search.selected().unwrap_or_default();
                     let is_marked = names.iter().all(|&row| self.marks.contains(row));
                     for &row in names {

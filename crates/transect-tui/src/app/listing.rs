@@ -45,16 +45,16 @@ impl Listing {
         (self.entries, self.awaited) = (entries, None);
         match selected {
             Some(row) => self.select(row),
-            None => self.cursor.set(0),
+            None => self.cursor.index = 0,
         }
     }
 
     pub(crate) fn index(&self) -> usize {
-        self.cursor.index()
+        self.cursor.index
     }
 
     pub(crate) fn selected(&self) -> Option<Row> {
-        self.entries.rows.get(self.cursor.index()).copied()
+        self.entries.rows.get(self.cursor.index).copied()
     }
 
     /// Returns the entry that the user selected.
@@ -74,7 +74,7 @@ impl Listing {
     }
 
     pub(crate) fn select_at(&mut self, at: usize) {
-        self.cursor.set(at.min(self.entries.rows.len().saturating_sub(1)));
+        self.cursor.index = at.min(self.entries.rows.len().saturating_sub(1));
         self.pinned = true;
     }
 

@@ -222,7 +222,10 @@ impl App {
             Action::Help => self.overlay = Overlay::Help(Cursor::default()),
             Action::Rescan => self.rescan_directory(),
             Action::RescanAll => self.rescan(),
-            Action::Open => self.with_selected(Effect::Open),
+            Action::Open => {
+                let selected = self.listing.selected().map(|row| self.table.path(row));
+                self.effects.extend(selected.map(Effect::Open));
+            }
             Action::Shell => self.shell(),
             Action::Delete => self.confirm_removal(RemovalKind::Delete),
             Action::Trash => self.confirm_removal(RemovalKind::Trash),
@@ -241,9 +244,8 @@ impl App {
             }
             (Overlay::Errors(cursor), Action::Move(motion)) => cursor.move_by(motion, errors),
             (Overlay::Errors(cursor), Action::GoTo) => {
-                let error = self.table.diagnostics().kept_errors.get(cursor.index());
+                let error = self.table.diagnostics().kept_errors.get(cursor.index);
                 let row = error.and_then(|error| tree::find_path(&self.table, error.path()));
-                self.overlay = Overlay::None;
                 self.jump(row);
             }
             (Overlay::KeptEntries(kept), Action::Move(motion)) => {
@@ -253,8 +255,7 @@ impl App {
                 found.cursor.move_by(motion, found.rows.len());
             }
             (Overlay::SearchResults(found), Action::GoTo) => {
-                let row = found.rows.get(found.cursor.index()).copied();
-                self.overlay = Overlay::None;
+                let row = found.rows.get(found.cursor.index).copied();
                 self.jump(row);
             }
             _ => {}
@@ -355,12 +356,6 @@ impl App {
             None => PathBuf::from("."),
         };
         self.push_effect(Effect::Shell(directory));
-    }
-
-    fn with_selected(&mut self, effect: impl FnOnce(PathBuf) -> Effect) {
-        if let Some(row) = self.listing.selected() {
-            self.push_effect(effect(self.table.path(row)));
-        }
     }
 
     /// Returns the marked entries, or the selected one if there are none. Entries of one directory

@@ -2,7 +2,7 @@
 
 use transect::table::{Row, UnreadReason};
 
-use super::{App, Listing, ReadState};
+use super::{App, Listing, Overlay, ReadState};
 use crate::message::Job;
 use crate::sort::SortOrder;
 use crate::tree;
@@ -34,8 +34,9 @@ impl App {
         self.show(self.table.parent(at), Some(at));
     }
 
-    /// Shows the directory of an entry, and selects the entry.
+    /// Closes the overlay, shows the directory of an entry, and selects the entry.
     pub(super) fn jump(&mut self, row: Option<Row>) {
+        self.overlay = Overlay::None;
         let Some(row) = row.filter(|row| !self.removed_rows.contains(*row)) else { return };
         if Some(row) == tree::start_directory(&self.table) {
             self.show(Some(row), None);

@@ -5,7 +5,6 @@ use std::ops::Range;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 
 use super::pen::Pen;
@@ -77,15 +76,11 @@ pub(super) fn list(
     border(frame.buffer_mut(), place, title, (&shown, length), theme);
     for (at, index) in (0..).zip(shown) {
         draw(Pen::new(frame.buffer_mut(), inside, at), index);
-        if index == cursor.index() {
-            highlight(frame.buffer_mut(), inside, at, theme.selected());
+        if index == cursor.index {
+            let line = Rect { y: inside.y.saturating_add(at), height: 1, ..inside };
+            let buffer = frame.buffer_mut();
+            buffer.set_style(line.intersection(buffer.area), theme.selected());
         }
     }
     inside
-}
-
-/// Fills a line with a style.
-fn highlight(buffer: &mut Buffer, area: Rect, line: u16, style: Style) {
-    let line = Rect { y: area.y.saturating_add(line), height: 1, ..area };
-    buffer.set_style(line.intersection(buffer.area), style);
 }
