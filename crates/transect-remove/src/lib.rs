@@ -75,6 +75,8 @@ mod run;
 mod summary;
 mod trash;
 
+use std::time::{Duration, Instant};
+
 use transect_sys::FieldMask;
 use transect_sys::dir_handle::DirHandle;
 
@@ -89,6 +91,9 @@ pub use summary::Summary;
 pub use trash::Trash;
 
 use run::Run;
+
+/// The interval between updates of what a view shows.
+const SHOW_INTERVAL: Duration = Duration::from_millis(50);
 
 transect_sys::words! {
     /// How entries are removed.
@@ -198,6 +203,27 @@ impl<'t> Removal<'t> {
         self.for_each(&mounts, cancel, progress, |run, parent, row| {
             trash::trash(run, trash, parent, row);
         })
+    }
+
+    /// Moves the chosen entries to a trash; without one, deletes them. Calls `show` for views, at most every 50
+    /// milliseconds, with the counts so far and an entry's row.
+    pub fn run(
+        &self,
+        trash: Option<&Trash>,
+        cancel: &Cancel,
+        show: &mut dyn FnMut(&Counts, Row),
+    ) -> Report {
+        let mut shown = Instant::now();
+        let mut progress = |counts: &Counts, row: Row| {
+            if shown.elapsed() >= SHOW_INTERVAL {
+                shown = Instant::now();
+                show(counts, row);
+            }
+        };
+        match trash {
+            Some(trash) => self.trash(trash, cancel, &mut progress),
+            None => self.delete(cancel, &mut progress),
+        }
     }
 
     /// Calls a function for each chosen entry, with the directory that contains it.

@@ -5,21 +5,17 @@ use std::mem::discriminant;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use transect::table::{Row, Table};
 use transect::{Cancel, FileType};
 use transect_duplicates::{FindOptions, find as find_duplicates};
-use transect_remove::{Counts, Removal, Report, Trash};
+use transect_remove::{Counts, Removal, Trash};
 
 use crate::message::{Job, MAX_LISTED, MAX_PREVIEWED, Message, Query, RequestId};
 use crate::pattern::Pattern;
 use crate::sort::Measure;
 use crate::tree;
 use transect_text::quote;
-
-/// The interval between reports of a removal.
-const REPORT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Work on a thread of its own.
 pub(crate) struct Worker<T> {
@@ -74,35 +70,20 @@ pub(crate) fn start_removal(
     let cancel = Cancel::new();
     let stop = cancel.clone();
     Worker::start(cancel, move || {
-        let message = match remove(&table, rows, trash, &stop, &messages) {
+        let mut show = |counts: &Counts, row| {
+            let last = quote::for_terminal(table.path(row).as_os_str());
+            let _ = messages.send(Message::RemovalProgress { counts: *counts, last });
+        };
+        let remove = |trash: Option<Trash>| {
+            let removal = Removal::new(&table, rows).map_err(|refused| refused.to_string())?;
+            Ok(removal.run(trash.as_ref(), &stop, &mut show))
+        };
+        let message = match trash.and_then(remove) {
             Ok(report) => Message::Removed { table, report },
             Err(why) => Message::RemovalFailed(why),
         };
         // A failed send means that the view has closed.
         let _ = messages.send(message);
-    })
-}
-
-fn remove(
-    table: &Table,
-    rows: Vec<Row>,
-    trash: Result<Option<Trash>, String>,
-    stop: &Cancel,
-    messages: &Sender<Message>,
-) -> Result<Report, String> {
-    let trash = trash?;
-    let removal = Removal::new(table, rows).map_err(|refused| refused.to_string())?;
-    let mut last_report = Instant::now();
-    let mut progress = |counts: &Counts, row| {
-        if last_report.elapsed() >= REPORT_INTERVAL {
-            last_report = Instant::now();
-            let last = quote::for_terminal(table.path(row).as_os_str());
-            let _ = messages.send(Message::RemovalProgress { counts: *counts, last });
-        }
-    };
-    Ok(match trash {
-        Some(trash) => removal.trash(&trash, stop, &mut progress),
-        None => removal.delete(stop, &mut progress),
     })
 }
 

@@ -1,7 +1,6 @@
 //! Removal from a served page: a request reports what would be freed, a second one confirms it.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use transect::Cancel;
@@ -9,9 +8,6 @@ use transect::table::{Row, RowSet, Table};
 use transect_remove::{Counts, Removal, RemovalKind, Report, Trash};
 
 use crate::serve::Refusal;
-
-/// The interval between updates of the progress.
-const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Returns the user's trash, or the reason why there is none.
 pub type TrashSource = fn() -> Result<Trash, String>;
@@ -81,21 +77,13 @@ impl PreparedRemoval {
         show: &mut dyn FnMut(RemovalProgress),
     ) -> Result<Report, String> {
         let removal = Removal::new(table, [self.row]).map_err(|error| error.to_string())?;
-        let mut shown = Instant::now();
-        let mut progress = |counts: &Counts, row: Row| {
-            if shown.elapsed() >= PROGRESS_INTERVAL {
-                shown = Instant::now();
-                show(RemovalProgress {
-                    counts: *counts,
-                    total: self.total,
-                    path: text(&table.path(row)),
-                });
-            }
+        let trash = match self.kind {
+            RemovalKind::Delete => None,
+            RemovalKind::Trash => Some(trash()?),
         };
-        Ok(match self.kind {
-            RemovalKind::Delete => removal.delete(cancel, &mut progress),
-            RemovalKind::Trash => removal.trash(&trash()?, cancel, &mut progress),
-        })
+        Ok(removal.run(trash.as_ref(), cancel, &mut |&counts, row| {
+            show(RemovalProgress { counts, total: self.total, path: text(&table.path(row)) });
+        }))
     }
 
     /// Returns the table after the removal.

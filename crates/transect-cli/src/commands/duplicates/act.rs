@@ -83,8 +83,7 @@ pub(super) fn run(
     let mut shown = Instant::now();
     let done = apply(&found.table, groups, action, cancel, &mut |counts, _| {
         if !args.progress.no_progress && shown.elapsed() >= REDRAW_INTERVAL {
-            let done = counts.removed + counts.kept + counts.vanished;
-            status.show(|| format!("{} of {} names", count(done), count(names)));
+            status.show(|| format!("{} of {} names", count(counts.done()), count(names)));
             shown = Instant::now();
         }
     });
