@@ -48,27 +48,24 @@ impl SplitI64 {
     /// The high bits of an unknown number.
     const UNKNOWN: i32 = i32::MIN;
 
-    fn push(&mut self, number: i64) {
-        let high = (number >> 32) as i32;
+    /// Appends a number, if it is known.
+    fn push(&mut self, number: Option<i64>) {
+        let high = number.map_or(Self::UNKNOWN, |number| (number >> 32) as i32);
         if high != 0 {
             self.at.push(self.low.len() as u32);
             self.high.push(high);
         }
-        self.low.push(number as u32);
+        self.low.push(number.unwrap_or(0) as u32);
     }
 
     /// Appends a size, if it is known.
     pub(super) fn push_size(&mut self, size: Option<u64>) {
-        match size {
-            Some(size) => self.push(i64::try_from(size).unwrap_or(i64::MAX)),
-            None => self.push_unknown(),
-        }
+        self.push(size.map(|size| i64::try_from(size).unwrap_or(i64::MAX)));
     }
 
-    fn push_unknown(&mut self) {
-        self.at.push(self.low.len() as u32);
-        self.high.push(Self::UNKNOWN);
-        self.low.push(0);
+    /// Appends a time as seconds, if it is known.
+    fn push_time(&mut self, nanoseconds: Option<i64>) {
+        self.push(nanoseconds.map(|time| time.div_euclid(1_000_000_000)));
     }
 }
 
@@ -142,7 +139,7 @@ impl Columns {
         self.types.push(number);
         self.kinds.push(file_kinds::NONE);
         self.owner.push(NO_OWNER);
-        self.push_time(sums.newest());
+        self.times.push_time(sums.newest());
     }
 
     fn push_entry(
@@ -164,7 +161,7 @@ impl Columns {
             file_kinds::NONE
         });
         self.names.extend(name.bytes().chain([0]));
-        self.push_time(sums.newest());
+        self.times.push_time(sums.newest());
         let shared = table.shared(row);
         if shared > 0 {
             self.shared_at.push(place);
@@ -177,13 +174,6 @@ impl Columns {
             self.errors.push(u32::try_from(errors).unwrap_or(u32::MAX));
             let why = unread.map_or(u8::MAX, |why| self.reason_index(why.as_str()));
             self.why.push(why);
-        }
-    }
-
-    fn push_time(&mut self, nanoseconds: Option<i64>) {
-        match nanoseconds {
-            Some(time) => self.times.push(time.div_euclid(1_000_000_000)),
-            None => self.times.push_unknown(),
         }
     }
 

@@ -96,7 +96,9 @@ impl Selection {
             accepts
         });
         // The remainder may be larger than some entries.
-        let rest = more.map(|sums| (measure.size(&sums), self.sum_up(sums)));
+        let item = Item::Remainder(count(self.remainders.len()));
+        let rest = more.map(|sums| (measure.size(&sums), item));
+        self.remainders.extend(more);
         let place = rest.map_or(0, |(rest, _)| sorted.partition_point(|&(size, _)| size >= rest));
         let (larger, smaller) = sorted.split_at(place);
         larger.iter().for_each(|&(size, row)| self.push(Item::Entry(row), size));
@@ -104,11 +106,6 @@ impl Selection {
             self.push(item, size);
         }
         smaller.iter().for_each(|&(size, row)| self.push(Item::Entry(row), size));
-    }
-
-    fn sum_up(&mut self, sums: SubtreeTotals) -> Item {
-        self.remainders.push(sums);
-        Item::Remainder(count(self.remainders.len() - 1))
     }
 
     fn push(&mut self, item: Item, size: u64) {

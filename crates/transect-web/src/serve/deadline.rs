@@ -47,10 +47,10 @@ impl Deadline {
         self.expires.set(Some(Instant::now() + PROGRESS_TIMEOUT));
     }
 
-    /// Extends the deadline after the client has received part of a response. Rejections do not
+    /// Extends the deadline after the client has received some bytes of a response. Rejections do not
     /// count, so a client without the token has only the first deadline.
-    pub(super) fn note_progress(&self) {
-        if self.trusted.get() && self.expires.get().is_some() {
+    pub(super) fn note_progress(&self, bytes: usize) {
+        if bytes > 0 && self.trusted.get() && self.expires.get().is_some() {
             self.finish_response();
         }
     }
@@ -65,7 +65,7 @@ mod tests {
         let deadline = Deadline::new();
         let end = Instant::now() + REQUEST_TIMEOUT;
         assert!(!deadline.is_trusted() && !deadline.has_expired(Instant::now()));
-        deadline.note_progress();
+        deadline.note_progress(1);
         assert!(deadline.has_expired(end));
     }
 

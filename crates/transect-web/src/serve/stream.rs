@@ -24,13 +24,6 @@ impl Stream {
     pub(super) fn new(tcp: TcpStream, deadline: Rc<Deadline>) -> Self {
         Self { tcp, deadline }
     }
-
-    fn written(&self, bytes: usize) -> io::Result<usize> {
-        if bytes > 0 {
-            self.deadline.note_progress();
-        }
-        Ok(bytes)
-    }
 }
 
 impl Read for Stream {
@@ -55,7 +48,8 @@ impl Write for Stream {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = ready!(Pin::new(&mut self.tcp).poll_write(context, bytes))?;
-        Poll::Ready(self.written(written))
+        self.deadline.note_progress(written);
+        Poll::Ready(Ok(written))
     }
 
     fn poll_write_vectored(
@@ -64,7 +58,8 @@ impl Write for Stream {
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = ready!(Pin::new(&mut self.tcp).poll_write_vectored(context, slices))?;
-        Poll::Ready(self.written(written))
+        self.deadline.note_progress(written);
+        Poll::Ready(Ok(written))
     }
 
     /// Otherwise hyper copies every page into its own buffer.
