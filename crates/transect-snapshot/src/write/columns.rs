@@ -231,6 +231,7 @@ pub(super) fn build(
     columns: &mut PageColumns,
 ) {
     columns.clear(rows.len());
+    let has_newest = table.columns().contains(FieldMask::MTIME);
     let mut paths = ParentPaths::before(table, outline.rows.get(rows.start).map(|at| at.row));
     let mut directories = outline.directories_from(rows.start);
     for (index, &OutlinedRow { row, depth }) in outline.rows[rows].iter().enumerate() {
@@ -239,22 +240,18 @@ pub(super) fn build(
         let file_type = attributes.file_type();
         let directory = (file_type == FileType::Directory).then(|| {
             let (outlined, digest) = directories.next().expect("BUG: a directory is not outlined");
-            directory_of(table, row, outlined.rows, digest)
+            // A name that was listed twice is one row.
+            let entries = outlined.rows.into();
+            DirectoryValues {
+                totals: StoredTotals { entries, ..StoredTotals::of(table, row) },
+                newest: table.totals(row).newest().filter(|_| has_newest),
+                unread: table.unread_reason(row).map(UnreadReason::as_str),
+                digest,
+            }
         });
         columns.is_linked |= directory.is_none() && attributes.nlink() != Some(1);
         columns.set(index, &RowValues { name, depth, file_type, directory }, &mut paths);
         columns.attributes(index, attributes);
-    }
-}
-
-fn directory_of<'d>(table: &Table, row: Row, rows: u32, digest: &'d Digest) -> DirectoryValues<'d> {
-    let has_newest = table.columns().contains(FieldMask::MTIME);
-    DirectoryValues {
-        // A name that was listed twice is one row.
-        totals: StoredTotals { entries: rows.into(), ..StoredTotals::of(table, row) },
-        newest: table.totals(row).newest().filter(|_| has_newest),
-        unread: table.unread_reason(row).map(UnreadReason::as_str),
-        digest,
     }
 }
 

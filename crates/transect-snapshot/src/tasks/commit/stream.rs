@@ -10,7 +10,6 @@ use transect::{Cancel, FieldMask, FileType};
 
 use super::graft::{Graft, Step};
 use super::limits::Resources;
-use super::links::Bytes;
 use super::outline::{Outline, SIZES};
 use super::part_set::PartSet;
 use super::spine::Totals;
@@ -137,28 +136,21 @@ impl<'c> RowStream<'c> {
             }
         };
         let end = row.saturating_add(totals.entries);
-        let changed = outline.changes.between(row, end)?;
-        let directory = Some(directory(&totals, changed, rows.unread(), &digest));
+        let (apparent, allocated) = outline.changes.between(row, end)?;
+        let Totals { entries, files, directories, newest, errors, .. } = totals;
+        let totals = StoredTotals {
+            entries,
+            files,
+            directories,
+            apparent: saturate(totals.apparent, apparent),
+            allocated: saturate(totals.allocated, allocated),
+            errors,
+        };
+        let unread = rows.unread();
+        let directory = Some(DirectoryValues { totals, newest, unread, digest: &digest });
         page.columns.set(index, &RowValues { directory, ..of }, paths);
         Ok(())
     }
-}
-
-fn directory<'d>(
-    of: &Totals,
-    (apparent, allocated): Bytes,
-    unread: Option<&'static str>,
-    digest: &'d crate::Digest,
-) -> DirectoryValues<'d> {
-    let totals = StoredTotals {
-        entries: of.entries,
-        files: of.files,
-        directories: of.directories,
-        apparent: saturate(of.apparent, apparent),
-        allocated: saturate(of.allocated, allocated),
-        errors: of.errors,
-    };
-    DirectoryValues { totals, newest: of.newest, unread, digest }
 }
 
 /// Returns a sum of bytes as it is stored: `u64::MAX` means that much or more.
