@@ -7,6 +7,7 @@ use transect::Cancel;
 use transect::table::{Row, RowSet, Table};
 use transect_remove::{Counts, Removal, RemovalKind, Report, Trash};
 
+use crate::page::Nonce;
 use crate::serve::Refusal;
 
 /// Returns the user's trash, or the reason why there is none.
@@ -46,12 +47,11 @@ impl PreparedRemoval {
             RemovalKind::Delete => summary.entries(),
             RemovalKind::Trash => 1,
         };
-        let mut random = [0; 16];
-        getrandom::fill(&mut random).map_err(|error| Refusal::conflict(error.to_string()))?;
-        let number = u128::from_le_bytes(random);
+        let random = Nonce::random().map_err(|error| Refusal::conflict(error.to_string()))?;
+        let number = random.0;
         // What would be freed and what would stay.
         let shown = json!({
-            "confirm": format!("{number:032x}"),
+            "confirm": random.to_string(),
             "kind": kind.as_str(),
             "path": text(&table.path(row)),
             "files": summary.files,

@@ -6,7 +6,7 @@ use std::io;
 /// A number that the page's policy requires of every script and style. It is random, so no name in
 /// the page can contain it.
 #[derive(Debug)]
-pub struct Nonce(u128);
+pub struct Nonce(pub(crate) u128);
 
 impl Nonce {
     /// Returns a random nonce.
