@@ -37,14 +37,12 @@ impl Pattern {
         // Nearly all names are displayed unchanged, and there may be millions: they are compared
         // without a copy.
         if bytes.iter().all(|byte| (b' '..=b'~').contains(byte)) {
-            return contains_ascii(bytes, lower.as_bytes());
+            let wanted = lower.as_bytes();
+            let is_it = |part: &[u8]| part.eq_ignore_ascii_case(wanted);
+            return wanted.is_empty() || bytes.windows(wanted.len()).any(is_it);
         }
         quote::for_terminal(name).to_lowercase().contains(lower)
     }
-}
-
-fn contains_ascii(name: &[u8], wanted: &[u8]) -> bool {
-    wanted.is_empty() || name.windows(wanted.len()).any(|part| part.eq_ignore_ascii_case(wanted))
 }
 
 #[cfg(test)]

@@ -31,7 +31,6 @@ use crate::message::{Effect, Job, Message, RequestId};
 use crate::sort::{Measure, SortKey, SortOrder};
 use crate::tree;
 use crate::view_options::ViewOptions;
-use transect_text::units::counted;
 
 pub(crate) use duplicates::{DuplicateLine, DuplicateSearch};
 pub(crate) use listing::Listing;
@@ -389,11 +388,5 @@ impl App {
 
     fn error(&mut self, text: String) {
         self.message = Some(StatusMessage { text, is_error: true });
-    }
-
-    /// Returns the number of marked entries as text, or `None` if there are none.
-    pub(crate) fn marked(&self) -> Option<String> {
-        let marked = self.marks.len() as u64;
-        (marked > 0).then(|| counted(marked, "entry marked", "entries marked"))
     }
 }

@@ -68,7 +68,10 @@ fn draw_state(mut pen: Pen<'_>, app: &App, theme: Theme) {
 }
 
 fn marks(app: &App) -> Option<String> {
-    let marked = app.marked()?;
+    if app.marks.is_empty() {
+        return None;
+    }
+    let marked = counted(app.marks.len() as u64, "entry marked", "entries marked");
     if app.marks.len() > ADDED_UP {
         return Some(marked);
     }
