@@ -91,7 +91,11 @@ pub(super) fn plain_values(
             let mut words = ByteValues::default();
             decode::plain_bytes(page, count, &mut words)?;
             for index in 0..count {
-                values.push(type_number(words.get(index))?);
+                let is_it = |it: &FileType| it.as_str().as_bytes() == words.get(index);
+                match FileType::ALL.iter().position(is_it) {
+                    Some(number) => values.push(number as u64),
+                    None => return damaged("an unknown file type"),
+                }
             }
             Ok(())
         }
@@ -147,13 +151,6 @@ pub(super) fn from_dictionary(
         _ => return damaged("a dictionary that no snapshot has"),
     }
     if is_outside { damaged("a value is not in its dictionary") } else { Ok(()) }
-}
-
-fn type_number(word: &[u8]) -> Result<u64, ReadError> {
-    match FileType::ALL.iter().position(|file_type| file_type.as_str().as_bytes() == word) {
-        Some(number) => Ok(number as u64),
-        None => damaged("an unknown file type"),
-    }
 }
 
 #[cfg(test)]

@@ -56,8 +56,9 @@ impl<R: Reader> SinceReader<R> {
             return self.inner.open(real, steps, follow);
         }
         let root = self.inner.open_root(&anchor.root, false)?;
-        let above = anchor.below().iter();
-        let steps: Vec<&OsStr> = above.chain(steps.iter().copied()).collect();
+        let above = anchor.path.strip_prefix(&anchor.root);
+        let above = above.expect("BUG: the path begins with its root");
+        let steps: Vec<&OsStr> = above.iter().chain(steps.iter().copied()).collect();
         if steps.is_empty() {
             return Ok(root);
         }
@@ -177,11 +178,6 @@ impl<H> fmt::Debug for SinceHandle<H> {
 }
 
 impl<H> SinceHandle<H> {
-    /// Returns the path below the root.
-    fn below(&self) -> &Path {
-        self.path.strip_prefix(&self.root).expect("BUG: the path begins with its root")
-    }
-
     /// Returns the path of an entry below the directory.
     fn join(&self, steps: &[&OsStr]) -> PathBuf {
         let length: usize = steps.iter().map(|step| step.len() + 1).sum();

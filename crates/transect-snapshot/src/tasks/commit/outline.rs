@@ -118,8 +118,7 @@ impl Outliner<'_> {
                 Ok((if enters { row + 1 } else { row.saturating_add(entries) }, enters))
             }
             _ => {
-                let failed = |error| self.resources.failed(error);
-                self.add_name().map_err(failed)?;
+                self.add_name().map_err(|error| self.resources.failed(error))?;
                 let (graft, fields) = (&self.graft, self.fields);
                 if let Some(OpenDirectory { spine: Some(spine), .. }) = self.open.last_mut() {
                     spine.add(graft.name(), &graft.rows().attributes_of(fields), None);
@@ -222,8 +221,8 @@ impl Outliner<'_> {
         {
             let Some(spine) = spine else { continue };
             let (attributes, totals, digest) = spine.finish(errors);
-            let failed = |error| self.resources.failed(error);
-            self.spine.add(row, &totals, &digest).map_err(failed)?;
+            let added = self.spine.add(row, &totals, &digest);
+            added.map_err(|error| self.resources.failed(error))?;
             if let Some(OpenDirectory { spine: Some(above), .. }) = self.open.last_mut() {
                 above.add(&name, &attributes, Some((&totals, &digest)));
             }

@@ -67,8 +67,7 @@ impl<'c> RowStream<'c> {
                 }
                 Step::End => return Err(changed()),
             }
-            let failed = |error| self.resources.failed(error);
-            self.set(&mut page).map_err(failed)?;
+            self.set(&mut page).map_err(|error| self.resources.failed(error))?;
             if self.graft.rows().ends_pages() {
                 self.copy_attributes(&mut page)?;
             }
