@@ -12,6 +12,7 @@ use serde_json::Value;
 use transect_testkit::{Mount, loudly_skip};
 
 use crate::harness::TestEnv;
+use crate::random::Random;
 
 /// Mounts a new Btrfs with a tree, and a subvolume with another one; `None` where that is not possible.
 fn mounted(test: &str, env: &TestEnv) -> Option<Mount> {
@@ -44,22 +45,6 @@ fn fill(root: &Path) {
         }
         symlink("file 1", directory.join("link")).unwrap();
         fs::hard_link(directory.join("file 2"), root.join(format!("name {number}"))).unwrap();
-    }
-}
-
-/// Numbers that are the same in each run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % limit
-    }
-
-    fn one_of(&mut self, paths: &[PathBuf]) -> PathBuf {
-        paths[self.below(paths.len())].clone()
     }
 }
 

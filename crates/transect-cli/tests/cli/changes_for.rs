@@ -14,26 +14,11 @@ use std::process::Command;
 use transect_testkit::{Mount, loudly_skip};
 
 use crate::harness::TestEnv;
+use crate::random::Random;
 
 /// Names that a line, a comment, an option, a pattern, blanks or a text would be.
 const STRANGE: [&[u8]; 9] =
     [b"new\nline", b"#x", b";x", b"-rf", b"*", b" a ", b"\\", b"\xff", b"[a]\r"];
-
-/// Numbers that are the same in each run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % limit
-    }
-
-    fn one_of(&mut self, paths: &[PathBuf]) -> PathBuf {
-        paths[self.below(paths.len())].clone()
-    }
-}
 
 /// Returns all entries below a directory in tree order, and whether they are directories.
 fn below(directory: &Path) -> Vec<(PathBuf, bool)> {

@@ -8,23 +8,11 @@ use transect_testkit::{trees, wait_until};
 
 use crate::distributed::{assert_parts_equal_walk, documented_loop};
 use crate::harness::{Running, TestEnv};
+use crate::random::Random;
 use crate::tree;
 
 /// How many processes are killed. `bench/distributed/kills` takes the number as an argument.
 const KILLS: usize = 60;
-
-/// Random numbers (SplitMix64), the same in each run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut number = self.0;
-        number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (number ^ (number >> 31)) % end
-    }
-}
 
 /// Begins a scan with an empty folder of parts.
 fn begin(env: &TestEnv) {
@@ -39,14 +27,14 @@ fn loop_and_tasks_killed_60_times_same_as_snapshot() {
     let env = TestEnv::new();
     trees::many_small_dirs(&env.mkdir("tree"));
     let script = documented_loop(300);
-    let mut random = Random(23);
+    let mut random = Random(0x1234_5678_9ABC_DEF1);
     let (mut killed, mut scans) = (0, 0);
     begin(&env);
     while killed < KILLS || scans == 0 {
         let mut command = env.command("sh");
         command.args(["-c", &script]);
         let running = Running::start(&mut command);
-        let lasts = Duration::from_micros(random.below(40_000));
+        let lasts = Duration::from_micros(random.below(40_000) as u64);
         // Long enough for some task to end on a busy machine, too.
         std::thread::sleep(lasts);
         match random.below(2) {

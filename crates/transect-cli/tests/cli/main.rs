@@ -39,6 +39,7 @@ mod messages;
 mod parts;
 mod planted;
 mod query;
+mod random;
 mod scan;
 mod screens;
 mod series;
