@@ -90,7 +90,8 @@ impl ArticleTable {
         let has_like = |row: &&ReferenceRow| (0..spec.datasets.len()).any(|at| is_like(row, at));
         // A session on other trees has none like the article's: it is compared with the first one.
         let first = || here().next().filter(|_| !published.iter().any(has_like));
-        let like = here().find(|row| is_like(row, ranking.dataset)).or_else(first)?;
+        let of_this = here().find(|row| is_like(row, ranking.dataset));
+        let like = of_this.or_else(first)?;
         let rows: Vec<_> = here().filter(|row| row.corpus == like.corpus).collect();
         let stands_for = |row: &ReferenceRow| {
             let ranked = |name: &String| {
@@ -115,6 +116,10 @@ impl ArticleTable {
         let rows: Vec<ArticleRow> = rows.iter().map(joined).collect();
         let Ranking { dataset, cache_state, .. } = *ranking;
         let ReferenceRow { source, article, corpus, .. } = like;
+        let whose_tree = match of_this {
+            Some(_) => "",
+            None => "Measured here on another tree than the article's. ",
+        };
         let about = base.map_or(String::new(), |base| {
             format!("Ratios divide by '{}', for which {} stands here. ", base.method, spec.base)
         });
@@ -129,7 +134,7 @@ impl ArticleTable {
             article,
             corpus,
             sentence: sentence(&rows),
-            about: format!("{about}By its protocol: {protocol} alone."),
+            about: format!("{whose_tree}{about}By its protocol: {protocol} alone."),
             whose: DISCLAIMER,
             rows,
         })
@@ -349,8 +354,10 @@ mod tests {
     #[test]
     fn tree_of_article_selects_its_numbers() {
         let mut data = session("article-s1", &S1, 5);
+        assert!(tables(&data)[0].about.contains("on another tree"));
         data.spec.datasets[0].name = "data".to_owned();
-        assert!(tables(&data)[0].corpus.starts_with("D3 data"));
+        let table = &tables(&data)[0];
+        assert!(table.corpus.starts_with("D3 data") && !table.about.contains("another tree"));
         data.spec.preset = "quick".to_owned();
         assert!(tables(&data).is_empty(), "rows of an article only in its own session");
     }
