@@ -114,7 +114,7 @@ torture: need-cargo ## Let every file system call fail, stop programs, damage jo
 	echo '| file system | runs of each command | stops | scan | list | list --one-file-system | usage | transform | serve --cache |'
 	echo '|---|---|---|---|---|---|---|---|---|'
 	sed -n 's/^.*STOPPED |/|/p' "$$log.stopped"
-	$(CARGO) test -p transect --all-features --locked --test engine journals:: -- --nocapture >"$$log.journals" 2>&1 || status=$$?
+	$(CARGO) test -p transect-testkit --all-features --locked --test engine journals:: -- --nocapture >"$$log.journals" 2>&1 || status=$$?
 	echo '| damaged journals | faults | refused | other names | same names |'
 	echo '|---|---|---|---|---|'
 	sed -n 's/^.*JOURNAL |/|/p' "$$log.journals"

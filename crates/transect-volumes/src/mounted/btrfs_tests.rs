@@ -1,5 +1,5 @@
 //! Subvolumes of Btrfs: which directories come from their trees, and which are opened. That both show the same is
-//! tested with whole walks (`transect/tests/engine/btrfs_volumes.rs`).
+//! tested with whole walks (`transect-testkit/tests/engine/btrfs_volumes.rs`).
 
 use std::cell::Cell;
 use std::fs;

@@ -1,5 +1,5 @@
 //! Which directories come from the tables, and which are opened. That both show the same is tested with
-//! whole walks (`transect/tests/engine/mounted_volumes.rs`).
+//! whole walks (`transect-testkit/tests/engine/mounted_volumes.rs`).
 
 use std::fs;
 use std::path::Path;
