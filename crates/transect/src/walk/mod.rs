@@ -36,6 +36,7 @@ mod stored;
 mod task;
 mod worker;
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use transect_sys::Reader;
@@ -142,9 +143,11 @@ fn drain<R: Reader>(
 ) -> Result<usize, Error> {
     Ok(match shared.plan.order {
         Order::Recursive => recursive::drain(worker, tasks)?,
-        Order::Queue => sequential::drain(worker, tasks, sequential::Queue::default()),
-        Order::Stack => sequential::drain(worker, tasks, sequential::Stack::default()),
-        Order::StackPresized => sequential::drain(worker, tasks, sequential::Stack::presized()),
+        Order::Queue => sequential::drain(worker, tasks, VecDeque::new()),
+        Order::Stack => sequential::drain(worker, tasks, Vec::new()),
+        Order::StackPresized => {
+            sequential::drain(worker, tasks, Vec::with_capacity(sequential::PRESIZED))
+        }
         Order::Array => sequential::drain(worker, tasks, sequential::Array::default()),
         Order::Futures => futures::drain(shared, worker, tasks, with_worker)?,
         Order::SharedQueue => shared_queue::drain(shared, worker, tasks, with_worker),

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use transect_sys::Reader;
 
-use crate::walk::task::Tasks;
+use crate::walk::task::{Task, Tasks};
 use crate::walk::worker::Worker;
 
 /// A list of waiting tasks.
@@ -19,7 +19,7 @@ pub(super) trait Frontier<T> {
 pub(super) fn drain<R: Reader>(
     worker: &mut Worker<'_, R>,
     mut tasks: Tasks<R>,
-    mut frontier: impl Frontier<super::task::Task<R::Handle>>,
+    mut frontier: impl Frontier<Task<R::Handle>>,
 ) -> usize {
     frontier.add(&mut tasks);
     while let Some(task) = frontier.next() {
@@ -29,12 +29,6 @@ pub(super) fn drain<R: Reader>(
     1
 }
 
-/// First in, first out.
-pub(super) struct Queue<T>(VecDeque<T>);
-
-/// Last in, first out.
-pub(super) struct Stack<T>(Vec<T>);
-
 /// A list that only grows, and the index of the next task.
 pub(super) struct Array<T> {
     tasks: Vec<Option<T>>,
@@ -43,25 +37,7 @@ pub(super) struct Array<T> {
 
 /// Capacity of a pre-sized stack, in tasks: more than wait at any time in a tree of a few million
 /// entries.
-const PRESIZED: usize = 64 * 1024;
-
-impl<T> Stack<T> {
-    pub(super) fn presized() -> Self {
-        Self(Vec::with_capacity(PRESIZED))
-    }
-}
-
-impl<T> Default for Queue<T> {
-    fn default() -> Self {
-        Self(VecDeque::new())
-    }
-}
-
-impl<T> Default for Stack<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
+pub(super) const PRESIZED: usize = 64 * 1024;
 
 impl<T> Default for Array<T> {
     fn default() -> Self {
@@ -69,23 +45,25 @@ impl<T> Default for Array<T> {
     }
 }
 
-impl<T> Frontier<T> for Queue<T> {
+/// First in, first out.
+impl<T> Frontier<T> for VecDeque<T> {
     fn add(&mut self, tasks: &mut Vec<T>) {
-        self.0.extend(tasks.drain(..));
+        self.extend(tasks.drain(..));
     }
 
     fn next(&mut self) -> Option<T> {
-        self.0.pop_front()
+        self.pop_front()
     }
 }
 
-impl<T> Frontier<T> for Stack<T> {
+/// Last in, first out.
+impl<T> Frontier<T> for Vec<T> {
     fn add(&mut self, tasks: &mut Vec<T>) {
-        self.0.append(tasks);
+        self.append(tasks);
     }
 
     fn next(&mut self) -> Option<T> {
-        self.0.pop()
+        self.pop()
     }
 }
 
