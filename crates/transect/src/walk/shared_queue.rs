@@ -7,7 +7,7 @@ use std::thread::Builder;
 
 use transect_sys::Reader;
 
-use crate::lock::lock;
+use crate::lock::{OnPanic, lock};
 use crate::walk::helpers::{Helpers, PendingBatch, PendingBatches};
 use crate::walk::shared::WalkShared;
 use crate::walk::task::{Task, Tasks};
@@ -67,7 +67,13 @@ enum Work<H> {
 
 impl<H> TaskQueue<H> {
     fn work<R: Reader<Handle = H>>(&self, worker: &mut Worker<'_, R>) {
-        let _end = EndOnPanic(self);
+        // The other threads would wait forever.
+        let _end = OnPanic(|| {
+            let mut state = lock(&self.state);
+            state.aborted = true;
+            state.tasks.clear();
+            self.changed.notify_all();
+        });
         let mut children = Vec::new();
         while let Some(work) = self.next() {
             match work {
@@ -132,19 +138,5 @@ impl<H> Helpers<H> for TaskQueue<H> {
         // A thread that has found no batch waits once the lock is free.
         let _state = lock(&self.state);
         self.changed.notify_one();
-    }
-}
-
-/// Ends the walk on all threads when a sink panics: the others would wait forever.
-struct EndOnPanic<'a, H>(&'a TaskQueue<H>);
-
-impl<H> Drop for EndOnPanic<'_, H> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let mut state = lock(&self.0.state);
-            state.aborted = true;
-            state.tasks.clear();
-            self.0.changed.notify_all();
-        }
     }
 }

@@ -38,7 +38,7 @@ use std::time::Instant;
 use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 use transect_sys::Reader;
 
-use crate::lock::lock;
+use crate::lock::{OnPanic, lock};
 use crate::walk::device_wait::DeviceWait;
 use crate::walk::helpers::{Helpers, PendingBatches};
 use crate::walk::shared::WalkShared;
@@ -163,8 +163,13 @@ impl<R: Reader> Pool<'_, R> {
         }
     }
 
-    fn abort_on_panic(&self) -> AbortOnPanic<'_> {
-        AbortOnPanic { aborted: &self.aborted, gate: &self.gate, wake: &self.wake }
+    /// Ends the walk on all threads when a sink panics: the others would wait forever.
+    fn abort_on_panic(&self) -> OnPanic<impl Fn()> {
+        OnPanic(|| {
+            self.aborted.store(true, Ordering::Relaxed);
+            let _gate = lock(&self.gate);
+            self.wake.notify_all();
+        })
     }
 
     /// Returns the newest task of this thread, or the oldest of another one. While there are none,
@@ -293,22 +298,5 @@ impl<R: Reader> Helpers<R::Handle> for PoolHelpers<'_, '_, '_, R> {
 
     fn call(&self, slow_device: bool) {
         self.pool.share_work(self.scope, slow_device);
-    }
-}
-
-/// Ends the walk on all threads when a sink panics: the others would wait forever.
-struct AbortOnPanic<'a> {
-    aborted: &'a AtomicBool,
-    gate: &'a Mutex<()>,
-    wake: &'a Condvar,
-}
-
-impl Drop for AbortOnPanic<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.aborted.store(true, Ordering::Relaxed);
-            let _gate = lock(self.gate);
-            self.wake.notify_all();
-        }
     }
 }
