@@ -108,21 +108,21 @@ impl Table {
     fn links(&self, edit: &Edit<'_>) -> Links {
         let mut links = Links::default();
         if let Some((_, table)) = edit.replaced {
-            for file in table.shared.linked() {
+            for (file, rows) in table.shared.linked() {
                 let entry = (file.id, file.link_count);
                 links.read_again.insert(file.id, file.link_count);
-                links.other.extend(file.rows.iter().map(|&row| (Row(row), entry)));
+                links.other.extend(rows.iter().map(|&row| (Row(row), entry)));
             }
         }
-        for file in self.shared.linked() {
+        for (file, rows) in self.shared.linked() {
             let stays = |&&row: &&u32| !self.is_in(Row(row), edit);
-            let names = file.rows.iter().filter(stays).count();
-            let gone = (file.rows.len() - names) as u32;
+            let names = rows.iter().filter(stays).count();
+            let gone = (rows.len() - names) as u32;
             let deleted = if edit.names == RemovedNames::Deleted { gone } else { 0 };
             let known = file.link_count.saturating_sub(deleted);
             let count = links.read_again.get(&file.id).copied().unwrap_or(known);
             let entry = (file.id, count);
-            links.own.extend(file.rows.iter().filter(stays).map(|&row| (Row(row), entry)));
+            links.own.extend(rows.iter().filter(stays).map(|&row| (Row(row), entry)));
         }
         links
     }
@@ -149,13 +149,11 @@ impl Table {
         let paths: Vec<_> = with_errors.map(|row| self.path(row)).collect();
         let stays = |error: &&ScanError| !paths.iter().any(|gone| error.path().starts_with(gone));
         let here = self.diagnostics.kept_errors.iter().filter(stays);
-        diagnostics.kept_errors = here.map(ScanError::clone).collect();
-        let other = edit.replaced.filter(|(_, other)| other.roots().len() > 0);
-        if let Some((_, other)) = other {
+        diagnostics.kept_errors = here.cloned().collect();
+        if let Some((_, other)) = edit.replaced.filter(|(_, other)| other.roots().len() > 0) {
             diagnostics.errors += other.diagnostics.errors;
             diagnostics.vanished += other.diagnostics.vanished;
-            let new = other.diagnostics.kept_errors.iter();
-            diagnostics.kept_errors.extend(new.map(ScanError::clone));
+            diagnostics.kept_errors.extend(other.diagnostics.kept_errors.iter().cloned());
         }
         diagnostics
     }

@@ -41,29 +41,16 @@ pub(super) struct HardLinkIndex {
     extra_names: RankBitmap,
     /// Per directory, by its index; empty if no file has several names.
     directories: Vec<DirectoryShares>,
-    extra_name_count: u64,
     /// The rows in `files`, grouped by file, the charged one first.
     rows: Vec<u32>,
-    groups: Vec<NameGroup>,
+    linked: Vec<LinkedFile>,
 }
 
-/// The names of one file in `rows`.
-#[derive(Clone, Copy, Debug)]
-struct NameGroup {
-    /// Where the names of the next file begin.
+/// A file with several names.
+#[derive(Debug)]
+pub(super) struct LinkedFile {
+    /// Where the names of the next file begin in `rows`.
     end: u32,
-    /// All names of the file are in the table.
-    all_here: bool,
-    id: FileId,
-    /// 0 if unknown.
-    link_count: u32,
-}
-
-/// The names of a file that are in the table.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct LinkedFile<'t> {
-    /// The rows of its names, the charged one first.
-    pub(super) rows: &'t [u32],
     /// All names of the file are in the table.
     pub(super) all_here: bool,
     pub(super) id: FileId,
@@ -83,7 +70,7 @@ struct DirectoryShares {
 impl HardLinkIndex {
     /// Returns the number of names beyond the first of each file.
     pub(super) fn extra_name_count(&self) -> u64 {
-        self.extra_name_count
+        (self.rows.len() - self.linked.len()) as u64
     }
 
     pub(super) fn has_extra_names(&self, row: Row) -> bool {
@@ -94,13 +81,14 @@ impl HardLinkIndex {
         self.extra_names.contains(row.0)
     }
 
-    /// Iterates over the files with several names, in the table or not.
-    pub(super) fn linked(&self) -> impl Iterator<Item = LinkedFile<'_>> {
+    /// Iterates over the files with several names, in the table or not, and the rows of those in the table:
+    /// the charged one first.
+    pub(super) fn linked(&self) -> impl Iterator<Item = (&LinkedFile, &[u32])> {
         let mut begin = 0;
-        self.groups.iter().map(move |&NameGroup { end, all_here, id, link_count }| {
-            let rows = &self.rows[begin..end as usize];
-            begin = end as usize;
-            LinkedFile { rows, all_here, id, link_count }
+        self.linked.iter().map(move |file| {
+            let rows = &self.rows[begin..file.end as usize];
+            begin = file.end as usize;
+            (file, rows)
         })
     }
 
@@ -143,7 +131,7 @@ pub(super) fn charge(
         shared.charge_file(names, rows, directories, &tree);
     }
     shared.rows.shrink_to_fit();
-    shared.groups.shrink_to_fit();
+    shared.linked.shrink_to_fit();
     for &index in preorder.iter().rev() {
         let below = shared.directories[index as usize];
         let parent = directories.all[index as usize].parent;
@@ -173,7 +161,7 @@ impl HardLinkIndex {
         self.rows.extend(names.iter().map(|name| name.row));
         // A table has no more rows than 32 bits can count.
         let &LinkedName { id, link_count, .. } = first;
-        self.groups.push(NameGroup { end: self.rows.len() as u32, all_here, id, link_count });
+        self.linked.push(LinkedFile { end: self.rows.len() as u32, all_here, id, link_count });
         let bytes = i128::from(allocated(rows, first.row));
         let mut before = directories.parent_of(Row(first.row));
         let mut lowest_common = before;
@@ -182,7 +170,6 @@ impl HardLinkIndex {
         for name in others {
             self.files.insert(name.row);
             self.extra_names.insert(name.row);
-            self.extra_name_count += 1;
             let parent = directories.parent_of(Row(name.row));
             let ancestor = tree.common_ancestor(directories, before, parent);
             lowest_common = tree.common_ancestor(directories, lowest_common, parent);

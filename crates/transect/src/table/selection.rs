@@ -73,15 +73,15 @@ impl Table {
             totals.disk_usage = totals.disk_usage.saturating_sub(subtree.disk_usage);
         }
         let mut selection = Selection::of(&rows, without);
-        for linked in self.shared.linked() {
+        for (file, rows) in self.shared.linked() {
             let here = |&&row: &&u32| selection.contains(self, Row(row));
-            let names = linked.rows.iter().filter(here).count();
-            let Some(&first) = linked.rows.first().filter(|_| names > 0) else { continue };
+            let names = rows.iter().filter(here).count();
+            let Some(&first) = rows.first().filter(|_| names > 0) else { continue };
             let bytes = self.allocated(Row(first)).unwrap_or(0);
             if !selection.contains(self, Row(first)) {
                 totals.disk_usage = totals.disk_usage.saturating_add(bytes);
             }
-            if names < linked.rows.len() || !linked.all_here {
+            if names < rows.len() || !file.all_here {
                 totals.shared = totals.shared.saturating_add(bytes);
                 totals.shared_files += 1;
             }
