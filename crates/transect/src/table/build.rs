@@ -112,7 +112,7 @@ impl TableSink {
         Ok(assemble(self))
     }
 
-    /// Begins a directory and returns its number. The top has no `parent`.
+    /// Begins a directory and returns its number. The top has no `parent`, and is not `listed`.
     pub(super) fn begin(
         &mut self,
         parent: Option<u32>,
@@ -121,26 +121,24 @@ impl TableSink {
         listed: bool,
     ) -> u32 {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
-        let mut totals = SubtreeTotals::default();
-        if parent.is_some() && listed {
-            // A directory beyond a boundary has no attributes, not even a type.
-            let mut own = *own;
-            own.set_file_type(FileType::Directory);
-            totals = SubtreeTotals::of_entry(&own);
-            self.bytes = self.bytes.saturating_add(totals.disk_usage);
-        }
+        // A directory beyond a boundary has no attributes, not even a type.
+        let mut own = *own;
+        own.set_file_type(FileType::Directory);
+        let totals = if listed { SubtreeTotals::of_entry(&own) } else { SubtreeTotals::default() };
+        self.bytes = self.bytes.saturating_add(totals.disk_usage);
         let Some(row) = self.own_rows.next_row(1) else {
             self.too_large = true;
             return number;
         };
-        self.own_rows.push(name, own);
+        self.own_rows.push(name, &own);
         let parent = parent.unwrap_or(Directory::TOP);
         let first = Directory::UNREAD;
         let directory = Directory { row: row.0, parent, first, count: 0, totals };
         self.entered.push(EnteredDirectory { number, directory });
         let columns = self.own_rows.columns();
         self.publish(|update| {
-            update.begin(columns, DirectoryStart { number, parent, totals }, name, own)
+            update.own.push(columns, name, &own);
+            update.starts.push(DirectoryStart { number, parent, totals });
         });
         number
     }
@@ -152,7 +150,7 @@ impl TableSink {
         if self.publisher.is_some() {
             let totals = self.buffer.totals_without_hard_links(self.rows.columns());
             let number = self.entered[current].number;
-            self.publish(|update| update.read(number, totals));
+            self.publish(|update| update.read.push((number, totals)));
         }
         match self.buffer.flush_into(&mut self.rows, &mut self.links) {
             Some((first, count, totals)) => {
@@ -165,7 +163,7 @@ impl TableSink {
     }
 
     fn mark_unread(&mut self, number: u32, why: UnreadReason) {
-        self.publish(|update| update.unread(number, why));
+        self.publish(|update| update.unread.push((number, why)));
         self.unread.push((number, why));
     }
 
@@ -194,7 +192,9 @@ fn assemble(sink: TableSink) -> Table {
     } = sink;
     diagnostics.sort();
     rows.shrink();
-    finish::sort_by_number(&mut entered);
+    // Those of each thread are in order already: a stable sort merges such runs, one after the other
+    // through memory.
+    entered.sort_by_key(|entered| entered.number);
     let taken = finish::assign_rows(&mut rows, own_rows, &mut entered);
     let unread = unread
         .into_iter()

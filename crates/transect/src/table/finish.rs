@@ -15,12 +15,6 @@ use super::directories::{Directories, Directory, EnteredDirectory, UnreadReason}
 use super::rank_bitmap::RankBitmap;
 use super::row::Row;
 
-/// Sorts directories by number. Those of each thread are in order already: a stable sort merges such runs,
-/// one after the other through memory.
-pub(super) fn sort_by_number(entered: &mut [EnteredDirectory]) {
-    entered.sort_by_key(|entered| entered.number);
-}
-
 /// Finds the row of each directory among the entries of its parent, and copies the own attributes
 /// of the directory there. Returns the rows of all directories.
 pub(super) fn assign_rows(

@@ -10,11 +10,10 @@
 //! waits only while its own is taken, which is an exchange of two pointers. The known tree keeps
 //! the updates taken so far, so the next table costs a copy of the directories, not another walk.
 
-use std::ffi::OsStr;
 use std::mem;
 use std::sync::{Arc, Mutex, Weak};
 
-use transect_sys::{Attributes, FieldMask, FileType};
+use transect_sys::FieldMask;
 
 use super::columns::{Chunk, Rows};
 use super::directories::{Directories, Directory, SubtreeTotals, UnreadReason};
@@ -132,11 +131,11 @@ impl Publisher {
 #[derive(Debug, Default)]
 pub(super) struct Update {
     /// The names and own attributes of directories that were entered.
-    own: Chunk,
-    starts: Vec<DirectoryStart>,
+    pub(super) own: Chunk,
+    pub(super) starts: Vec<DirectoryStart>,
     /// Directories whose entries have been read, and the totals of these without directories.
-    read: Vec<(u32, SubtreeTotals)>,
-    unread: Vec<(u32, UnreadReason)>,
+    pub(super) read: Vec<(u32, SubtreeTotals)>,
+    pub(super) unread: Vec<(u32, UnreadReason)>,
     errors: Vec<u32>,
     diagnostics: Diagnostics,
 }
@@ -152,28 +151,6 @@ pub(super) struct DirectoryStart {
 }
 
 impl Update {
-    pub(super) fn begin(
-        &mut self,
-        columns: FieldMask,
-        start: DirectoryStart,
-        name: &OsStr,
-        own: &Attributes,
-    ) {
-        // A directory beyond a boundary has no attributes, not even a type.
-        let mut own = *own;
-        own.set_file_type(FileType::Directory);
-        self.own.push(columns, name, &own);
-        self.starts.push(start);
-    }
-
-    pub(super) fn read(&mut self, number: u32, totals: SubtreeTotals) {
-        self.read.push((number, totals));
-    }
-
-    pub(super) fn unread(&mut self, number: u32, why: UnreadReason) {
-        self.unread.push((number, why));
-    }
-
     pub(super) fn omit(&mut self, number: u32, omission: &Omission) {
         if let Omission::Failed(_) = omission {
             self.errors.push(number);
@@ -308,13 +285,17 @@ impl KnownTree {
 
 #[cfg(test)]
 mod tests {
+    use transect_sys::{Attributes, FileType};
+
     use super::*;
 
     fn begin(publisher: &Publisher, number: u32, parent: u32, name: &str) {
-        let own = Attributes::default();
-        let totals = SubtreeTotals::of_entry(&Attributes::of_type(FileType::Directory));
-        let start = DirectoryStart { number, parent, totals };
-        publisher.publish(|update| update.begin(FieldMask::empty(), start, name.as_ref(), &own));
+        let own = Attributes::of_type(FileType::Directory);
+        let totals = SubtreeTotals::of_entry(&own);
+        publisher.publish(|update| {
+            update.own.push(FieldMask::empty(), name.as_ref(), &own);
+            update.starts.push(DirectoryStart { number, parent, totals });
+        });
     }
 
     #[test]
@@ -328,7 +309,7 @@ mod tests {
         };
         begin(&other, 3, 2, "below");
         other.publish(|update| {
-            update.read(3, SubtreeTotals::of_entry(&Attributes::of_type(FileType::File)))
+            update.read.push((3, SubtreeTotals::of_entry(&Attributes::of_type(FileType::File))))
         });
         begin(&one, 0, Directory::TOP, "");
         begin(&one, 1, 0, "root");
