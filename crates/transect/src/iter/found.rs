@@ -50,10 +50,7 @@ impl FoundEntries {
     /// As [`Self::take_next`], with a copy of the entry.
     #[inline]
     pub(super) fn take(&mut self) -> Option<Result<DirEntry, Error>> {
-        match self.take_next()? {
-            Ok(entry) => Some(Ok(DirEntry::from(entry))),
-            Err(error) => Some(Err(error)),
-        }
+        Some(self.take_next()?.map(DirEntry::from))
     }
 
     /// Removes and returns the next entry, or the next error after the last entry; `None` after all of them.

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use transect_sys::file::query_attributes;
 use transect_sys::{
-    Batch, Fault, FieldMask, FileId, ListStatus, NameBuffer, Reader, ReaderKind, ReaderSettings,
-    SystemHandle, SystemReader, Want,
+    Attributes, Batch, Fault, FieldMask, FileId, ListStatus, NameBuffer, Reader, ReaderKind,
+    ReaderSettings, SystemHandle, SystemReader, Want,
 };
 
 use super::entry::{DirEntry, Error, Result};
@@ -86,44 +86,29 @@ impl IntoIter {
             let with_id = |path: &Path| Some((file_id(path)?, path.to_owned()));
             self.above_root = real.ancestors().skip(1).filter_map(with_id).collect();
         }
-        match query_attributes(&path, FieldMask::FILE_ID, false) {
-            Ok(root) => Ok(DirEntry {
-                depth: 0,
-                file_type: root.file_type(),
-                is_followed: false,
-                inode: root.inode(),
-                path,
-            }),
-            Err(error) => Err(Error::new(Operation::Stat, &path, 0, error)),
-        }
+        let root = query_attributes(&path, FieldMask::FILE_ID, false)
+            .map_err(|error| Error::new(Operation::Stat, &path, 0, error))?;
+        let (file_type, inode) = (root.file_type(), root.inode());
+        Ok(DirEntry { path, depth: 0, file_type, is_followed: false, inode })
     }
 
     /// Prepares an entry that was found: follows its link, and enters it if it is a directory. `None` if it is
     /// returned later or not at all.
-    fn found(&mut self, mut entry: DirEntry) -> Option<Result<DirEntry>> {
-        if self.options.follow_links
-            && entry.file_type.is_symlink()
-            && let Err(error) = self.follow(&mut entry)
-        {
-            return Some(Err(error));
+    fn found(&mut self, mut entry: DirEntry) -> Result<Option<DirEntry>> {
+        if self.options.follow_links && entry.file_type.is_symlink() {
+            self.follow(&mut entry)?;
         }
         let is_returned = entry.depth >= self.options.min_depth;
-        let leads_to_directory = match self.leads_to_directory(&entry) {
-            Ok(leads_to_directory) => leads_to_directory,
-            Err(error) => return Some(Err(error)),
-        };
-        if leads_to_directory {
-            if let Err(error) = self.enter(&entry) {
-                return Some(Err(error));
-            }
+        if self.leads_to_directory(&entry)? {
+            self.enter(&entry)?;
             if self.options.contents_first
                 && let Some(level) = self.levels.last_mut()
             {
                 level.deferred = is_returned.then_some(entry);
-                return None;
+                return Ok(None);
             }
         }
-        is_returned.then_some(Ok(entry))
+        Ok(is_returned.then_some(entry))
     }
 
     fn leads_to_directory(&self, entry: &DirEntry) -> Result<bool> {
@@ -131,15 +116,12 @@ impl IntoIter {
         if !is_root_link || !self.options.follow_root_links {
             return Ok(entry.file_type.is_dir());
         }
-        let failed = |error| Error::new(Operation::Stat, &entry.path, entry.depth, error);
-        let target = query_attributes(&entry.path, FieldMask::empty(), true).map_err(failed)?;
-        Ok(target.file_type().is_dir())
+        Ok(query_target(entry, FieldMask::empty())?.file_type().is_dir())
     }
 
     /// Replaces the type of a link by that of its target.
     fn follow(&self, entry: &mut DirEntry) -> Result<()> {
-        let failed = |error| Error::new(Operation::Stat, &entry.path, entry.depth, error);
-        let target = query_attributes(&entry.path, FieldMask::FILE_ID, true).map_err(failed)?;
+        let target = query_target(entry, FieldMask::FILE_ID)?;
         let levels = self.levels.iter().filter_map(|level| Some((level.id?, &level.path)));
         let above_root = self.above_root.iter().map(|(id, path)| (*id, path));
         let target_id = target.file_id();
@@ -157,11 +139,8 @@ impl IntoIter {
 
     /// Makes a directory the current one; without entries if it must not be read.
     fn enter(&mut self, entry: &DirEntry) -> Result<()> {
-        let failed = |error| Error::new(Operation::Stat, &entry.path, entry.depth, error);
         let id = match self.options.follow_links || self.options.same_file_system {
-            true => {
-                query_attributes(&entry.path, FieldMask::FILE_ID, true).map_err(failed)?.file_id()
-            }
+            true => query_target(entry, FieldMask::FILE_ID)?.file_id(),
             false => None,
         };
         let device = id.map(|id| id.device);
@@ -266,10 +245,7 @@ impl Iterator for IntoIter {
 
     fn next(&mut self) -> Option<Self::Item> {
         if !std::mem::replace(&mut self.is_started, true) {
-            let found = match self.root() {
-                Ok(entry) => self.found(entry),
-                Err(error) => Some(Err(error)),
-            };
+            let found = self.root().and_then(|entry| self.found(entry)).transpose();
             if found.is_some() {
                 return found;
             }
@@ -282,7 +258,7 @@ impl Iterator for IntoIter {
                 continue;
             }
             let found = match level.next_listed(depth) {
-                Some(entry) => self.found(entry),
+                Some(entry) => self.found(entry).transpose(),
                 None => match level.error.take() {
                     Some(error) => Some(Err(error)),
                     None => self.levels.pop()?.deferred.map(Ok),
@@ -304,6 +280,12 @@ impl IntoIterator for WalkDir {
     fn into_iter(self) -> IntoIter {
         IntoIter::new(self)
     }
+}
+
+/// Queries what a path leads to.
+fn query_target(entry: &DirEntry, fields: FieldMask) -> Result<Attributes> {
+    let failed = |error| Error::new(Operation::Stat, &entry.path, entry.depth, error);
+    query_attributes(&entry.path, fields, true).map_err(failed)
 }
 
 fn file_id(path: &Path) -> Option<FileId> {
