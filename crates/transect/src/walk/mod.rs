@@ -23,6 +23,7 @@ mod budget;
 mod device_wait;
 mod futures;
 mod helpers;
+mod judge;
 mod mounts;
 mod recursive;
 mod roots;

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use transect_sys::{Attributes, Batch, EntryRef, FieldMask, FileType, Verdict};
+use transect_sys::{Attributes, Batch, FieldMask, FileType, Verdict};
 
 use crate::dir::{Dir, DirContext};
 use crate::error::Error;
@@ -13,6 +13,7 @@ use crate::filter;
 use crate::plan::ScanPlan;
 use crate::sink::{Entering, Flow, Sink, SkipReason, Visit};
 use crate::table::TreeOrder;
+use crate::walk::judge::{judge, prune};
 
 /// The maximum number of entries in a batch: as many as a reader lists with one call.
 const MAX_BATCH: usize = 1024;
@@ -120,7 +121,7 @@ struct Delivery<'d, R, S> {
     rows: R,
     fields: FieldMask,
     sink: S,
-    /// Entries of the innermost open directory. If one is a directory itself, it is the last one, and the
+    /// Entries of the innermost open directory. At most one is a directory itself: the last one, which is the
     /// current row.
     batch: Batch,
     /// The path of a directory below its root; maintained only if a filter needs it.
@@ -187,68 +188,33 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
         true
     }
 
-    /// Delivers the batch, and returns the verdict on its last entry.
+    /// Delivers the batch, and returns the verdict on the directory in it.
     fn deliver(&mut self, dir: &Arc<Dir>) -> Verdict {
-        let mut last = self.judge(dir);
+        self.judge(dir);
         match self.sink.visit(Visit { dir, batch: &self.batch, follow: false }) {
             Flow::Continue => {}
-            Flow::Skip => last = self.prune(dir, last),
+            Flow::Skip => prune(&mut self.sink, dir, &mut self.batch),
             Flow::Quit => self.is_stopped = true,
         }
+        let directory = self.batch.directories().next();
+        let verdict = directory.map_or(Verdict::Drop, |directory| directory.verdict);
         self.batch.clear();
-        last
+        verdict
     }
 
-    /// Judges the batch, and returns the verdict on its last entry.
-    fn judge(&mut self, dir: &Dir) -> Verdict {
+    fn judge(&mut self, dir: &Dir) {
         let Self { plan, rows, sink, batch, relative, is_stopped, .. } = self;
-        let filter = plan.filter.as_deref();
-        if filter.is_some_and(|filter| filter.needs_paths()) {
-            dir.write_relative(relative);
-        }
-        let mut last = Verdict::Drop;
+        *is_stopped |= judge(plan, sink, dir, relative, batch) == Flow::Quit;
+        let Some(filter) = &plan.filter else { return };
         batch.judge(|entry| {
-            let mut verdict = Verdict::Keep;
-            if let Some(filter) = filter {
-                let (judged, reason) = match dir.is_top() {
-                    true => filter.judge_root(entry),
-                    false => filter.judge(dir, relative, entry),
-                };
-                if let Some(reason) = reason {
-                    *is_stopped |= sink.omit(dir, reason.into()) == Flow::Quit;
+            let verdict = filter.judge_attributes(entry);
+            match entry.file_type() {
+                FileType::Directory if filter.requires_empty() && !rows.is_empty_directory() => {
+                    filter::without(verdict)
                 }
-                verdict = filter.judge_attributes(EntryRef { verdict: judged, ..entry });
-                if filter.requires_empty()
-                    && entry.file_type() == FileType::Directory
-                    && !rows.is_empty_directory()
-                {
-                    verdict = filter::without(verdict);
-                }
+                _ => verdict,
             }
-            if let Some(entry_filter) = plan.options.entry_filter.as_ref().filter(|_| !dir.is_top())
-            {
-                verdict = entry_filter.judge(dir, EntryRef { verdict, ..entry });
-            }
-            if verdict == Verdict::Keep && sink.judges() {
-                verdict = sink.judge(dir, entry);
-            }
-            last = verdict;
-            verdict
         });
-        last
-    }
-
-    /// Returns the verdict on the last entry of the batch, a directory, if the sink may not want it.
-    fn prune(&mut self, dir: &Dir, verdict: Verdict) -> Verdict {
-        let Self { sink, batch, .. } = self;
-        let last = batch.entries().next_back();
-        match last.filter(|_| verdict == Verdict::Keep) {
-            Some(entry) if entry.file_type() == FileType::Directory => {
-                let entry = EntryRef { verdict, ..entry };
-                if sink.skips(dir, entry) { Verdict::Prune } else { verdict }
-            }
-            _ => verdict,
-        }
     }
 
     /// Delivers what is left of the innermost directory, and leaves directories until `left` are open.

@@ -21,6 +21,7 @@ use crate::dir::Dir;
 use crate::error::{Operation, ScanError};
 use crate::progress::ProgressCounts;
 use crate::sink::{Flow, Omission, Sink, SkipReason, Visit};
+use crate::walk::judge::{judge, prune};
 use crate::walk::shared::{DeferredLink, WalkShared};
 use crate::walk::task::{Anchor, Task, TaskFlags, Tasks};
 
@@ -352,30 +353,8 @@ impl<'w, R: Reader> Worker<'w, R> {
 
     /// Drops entries by name and type, before their attributes are queried.
     fn judge(&mut self, dir: &Arc<Dir>, handle: &R::Handle) {
-        if let Some(filter) = &self.shared.plan.filter {
-            if filter.needs_paths() {
-                dir.write_relative(&mut self.relative);
-            }
-            let Self { shared, sink, batch, relative, .. } = self;
-            batch.judge(|entry| {
-                let (verdict, reason) = filter.judge(dir, relative, entry);
-                if let Some(reason) = reason {
-                    shared.obey(sink.omit(dir, reason.into()));
-                }
-                verdict
-            });
-        }
-        if let Some(entry_filter) = &self.shared.plan.options.entry_filter {
-            self.batch.judge(|entry| entry_filter.judge(dir, entry));
-        }
-        if self.sink.judges() {
-            let Self { sink, batch, .. } = self;
-            batch.judge(|entry| match entry.verdict {
-                Verdict::Keep => sink.judge(dir, entry),
-                verdict => verdict,
-            });
-        }
-        let Self { shared, batch, .. } = self;
+        let Self { shared, sink, batch, relative, .. } = self;
+        shared.obey(judge(&shared.plan, *sink, dir, relative, batch));
         if shared.roots.has_several()
             && batch.entries().any(|entry| shared.roots.may_contain(entry.name))
         {
@@ -431,20 +410,9 @@ impl<'w, R: Reader> Worker<'w, R> {
             Visit { dir, batch: &self.batch, follow: self.shared.plan.options.follow_links };
         match self.sink.visit(visit) {
             Flow::Continue => {}
-            Flow::Skip => self.prune(dir),
+            Flow::Skip => prune(self.sink, dir, &mut self.batch),
             Flow::Quit => self.shared.quit(),
         }
-    }
-
-    /// Prunes the delivered directories that the sink does not want to be read.
-    fn prune(&mut self, dir: &Arc<Dir>) {
-        let Self { sink, batch, .. } = self;
-        batch.judge(|entry| match entry.verdict {
-            Verdict::Keep if entry.file_type() == FileType::Directory && sink.skips(dir, entry) => {
-                Verdict::Prune
-            }
-            verdict => verdict,
-        });
     }
 
     /// Makes tasks of the directories in the batch.

@@ -10,6 +10,7 @@ use super::Worker;
 use crate::dir::Dir;
 use crate::error::Operation;
 use crate::sink::{Entering, SkipReason};
+use crate::walk::judge::judge;
 use crate::walk::task::Tasks;
 
 impl<R: Reader> Worker<'_, R> {
@@ -43,16 +44,8 @@ impl<R: Reader> Worker<'_, R> {
                 }
             }
         }
-        if let Some(filter) = &plan.filter {
-            let Self { shared, sink, batch, .. } = self;
-            batch.judge(|entry| {
-                let (verdict, reason) = filter.judge_root(entry);
-                if let Some(reason) = reason {
-                    shared.obey(sink.omit(&top, reason.into()));
-                }
-                verdict
-            });
-        }
+        let Self { shared, sink, batch, relative, .. } = self;
+        shared.obey(judge(plan, *sink, &top, relative, batch));
         self.judge_contents(&top, None);
         self.deliver(&top);
         let (mut tasks, mut links) = (Vec::new(), Vec::new());
