@@ -99,12 +99,15 @@ pub(crate) struct CompiledFilters {
     globs: Globs,
     names: Names,
     exclude_hidden: bool,
-    rules_files: RulesFiles,
+    /// Which files of rules must be read.
+    pub(crate) rules_files: RulesFiles,
     read_roots: bool,
     min_depth: u32,
     attributes: AttributeFilter,
-    empty: bool,
-    broken_links: bool,
+    /// Only empty files and directories are delivered.
+    pub(crate) empty: bool,
+    /// Only broken links are delivered.
+    pub(crate) broken_links: bool,
 }
 
 impl Filters {
@@ -180,11 +183,6 @@ impl Filters {
 }
 
 impl CompiledFilters {
-    /// Returns which files of rules must be read.
-    pub(crate) fn rules_files(&self) -> &RulesFiles {
-        &self.rules_files
-    }
-
     /// Returns the rules for the entries of a directory, and an error in reading them.
     /// `holds_rules` is whether the directory may contain a file of rules.
     pub(crate) fn load_rules(
@@ -323,16 +321,6 @@ impl CompiledFilters {
         }
     }
 
-    /// Returns whether only empty directories are delivered.
-    pub(crate) fn requires_empty(&self) -> bool {
-        self.empty
-    }
-
-    /// Returns whether only broken links are delivered.
-    pub(crate) fn requires_broken(&self) -> bool {
-        self.broken_links
-    }
-
     /// Adds the attributes that the conditions need.
     pub(crate) fn add_wanted(&self, want: &mut Want) {
         let fields = self.attributes.fields();
@@ -349,7 +337,7 @@ impl CompiledFilters {
     pub(crate) fn judge_attributes(&self, entry: EntryRef<'_>) -> Verdict {
         let is_filled =
             self.empty && entry.file_type() == FileType::File && entry.attributes.size() != Some(0);
-        if is_filled || !self.attributes.meets_conditions(entry.attributes) {
+        if is_filled || !self.attributes.conditions.matches(entry.attributes) {
             return without(entry.verdict);
         }
         entry.verdict

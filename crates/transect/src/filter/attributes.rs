@@ -9,7 +9,7 @@ use super::Conditions;
 pub struct AttributeFilter {
     /// A bit for each type.
     types: u8,
-    conditions: Conditions,
+    pub(super) conditions: Conditions,
 }
 
 /// Selects everything.
@@ -51,10 +51,6 @@ impl AttributeFilter {
 
     pub(super) fn accepts_type(&self, file_type: FileType) -> bool {
         self.types & 1 << file_type as u8 != 0
-    }
-
-    pub(super) fn meets_conditions(&self, attributes: &Attributes) -> bool {
-        self.conditions.matches(attributes)
     }
 }
 

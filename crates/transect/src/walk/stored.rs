@@ -209,7 +209,7 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
         batch.judge(|entry| {
             let verdict = filter.judge_attributes(entry);
             match entry.file_type() {
-                FileType::Directory if filter.requires_empty() && !rows.is_empty_directory() => {
+                FileType::Directory if filter.empty && !rows.is_empty_directory() => {
                     filter::without(verdict)
                 }
                 _ => verdict,

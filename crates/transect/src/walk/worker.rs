@@ -326,11 +326,11 @@ impl<'w, R: Reader> Worker<'w, R> {
     /// lists the whole directory, it shows whether there are any.
     fn load_ignore_rules(&mut self, dir: &Arc<Dir>, listing: ListStatus) {
         let filter = self.shared.plan.filter.as_ref();
-        let Some(filter) = filter.filter(|it| it.rules_files().are_used()) else { return };
+        let Some(filter) = filter.filter(|it| it.rules_files.are_used()) else { return };
         if dir.ignore_rules.get().is_some() {
             return;
         }
-        let has_rules_file = || self.batch.entries().any(|it| filter.rules_files().may_be(it.name));
+        let has_rules_file = || self.batch.entries().any(|it| filter.rules_files.may_be(it.name));
         let holds_rules = listing == ListStatus::More || has_rules_file();
         let (ignore_rules, error) = filter.load_rules(dir, holds_rules);
         dir.ignore_rules.set(ignore_rules).expect("BUG: one thread lists a directory");

@@ -22,7 +22,7 @@ impl<R: Reader> Worker<'_, R> {
                 return entry.verdict;
             }
             let is_match = match entry.file_type() {
-                FileType::Directory if filter.requires_empty() => {
+                FileType::Directory if filter.empty => {
                     // Opening a placeholder would download what is in it.
                     if entry.attributes.is_placeholder() && !plan.options.follow_links {
                         Ok(false)
@@ -32,9 +32,7 @@ impl<R: Reader> Worker<'_, R> {
                         prober.is_empty(handle, entry.name, follow, &shared.budget)
                     }
                 }
-                FileType::Symlink if filter.requires_broken() => {
-                    prober.is_broken(handle, entry.name)
-                }
+                FileType::Symlink if filter.broken_links => prober.is_broken(handle, entry.name),
                 _ => Ok(true),
             };
             match is_match {
