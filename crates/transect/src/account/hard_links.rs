@@ -23,7 +23,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use foldhash::fast::FixedState;
-use transect_sys::FileId;
+use transect_sys::{Attributes, FileId};
 
 use super::SizeTotals;
 
@@ -64,9 +64,25 @@ pub(crate) struct HardLinks {
 }
 
 impl HardLinks {
+    /// Counts an entry, and returns whether it is the first name of its file that is met here. With `follow`, an
+    /// entry may be met more often than it has names.
+    pub(crate) fn add_entry(
+        &mut self,
+        attributes: &Attributes,
+        follow: bool,
+        size: SizeTotals,
+    ) -> bool {
+        // Windows listings have no link count: any file may have more names.
+        let names = attributes.nlink();
+        match attributes.file_id().filter(|_| names != Some(1) || follow) {
+            Some(id) => self.add(id, names.filter(|_| !follow), size),
+            None => true,
+        }
+    }
+
     /// Counts one name of a file, and returns whether it is the first one met here. `link_count` is
     /// `None` if it is unknown, or if the file may be met more often (links are followed).
-    pub(crate) fn add(&mut self, id: FileId, link_count: Option<u32>, size: SizeTotals) -> bool {
+    fn add(&mut self, id: FileId, link_count: Option<u32>, size: SizeTotals) -> bool {
         let SizeTotals { apparent, allocated, .. } = size;
         let new =
             LinkedFile { names_seen: 1, link_count: link_count.unwrap_or(0), apparent, allocated };

@@ -226,30 +226,23 @@ impl<R: BufRead> JsonReader<R> {
     /// Reads the digits after `\u`: a character, or a surrogate pair.
     fn character(&mut self) -> Result<char, Error> {
         let first = self.hex_digits()?;
-        let number = match first {
-            0xd800..=0xdbff => {
-                if self.string_byte()? != b'\\' || self.string_byte()? != b'u' {
-                    return self.error("half a character");
-                }
-                let second = self.hex_digits()?;
-                match second {
-                    0xdc00..=0xdfff => 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00),
-                    _ => return self.error("half a character"),
-                }
+        let second = match first {
+            0xd800..=0xdbff if self.string_byte()? == b'\\' && self.string_byte()? == b'u' => {
+                Some(self.hex_digits()?)
             }
-            number => number,
+            _ => None,
         };
-        match char::from_u32(number) {
-            Some(character) => Ok(character),
-            None => self.error("half a character"),
+        match char::decode_utf16([first].into_iter().chain(second)).next() {
+            Some(Ok(character)) => Ok(character),
+            _ => self.error("half a character"),
         }
     }
 
-    fn hex_digits(&mut self) -> Result<u32, Error> {
+    fn hex_digits(&mut self) -> Result<u16, Error> {
         let mut number = 0;
         for _ in 0..4 {
             match char::from(self.string_byte()?).to_digit(16) {
-                Some(digit) => number = number << 4 | digit,
+                Some(digit) => number = number << 4 | digit as u16,
                 None => return self.error("expected four hexadecimal digits"),
             }
         }

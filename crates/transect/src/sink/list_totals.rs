@@ -44,14 +44,7 @@ impl ListTotals {
             let apparent = if is_dir { 0 } else { apparent };
             SizeTotals { apparent, allocated, ..SizeTotals::default() }
         };
-        // Windows listings have no link count: any file may have more names.
-        let names = attributes.nlink();
-        let may_be_met_again = follow || !is_dir && names != Some(1);
-        let is_first = match attributes.file_id().filter(|_| may_be_met_again) {
-            Some(id) => self.links.add(id, names.filter(|_| !follow), size),
-            None => true,
-        };
-        if is_first {
+        if is_dir && !follow || self.links.add_entry(attributes, follow, size) {
             self.sizes += size;
         }
     }

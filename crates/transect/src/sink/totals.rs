@@ -137,15 +137,7 @@ impl Sink for Totals {
                 _ => self.others += 1,
             }
             let size = size_of(entry.attributes);
-            // Windows listings have no link count: any file may have more names.
-            let names = entry.attributes.nlink();
-            let first = match entry.attributes.file_id() {
-                Some(id) if names != Some(1) || visit.follow => {
-                    totals.links.add(id, names.filter(|_| !visit.follow), size)
-                }
-                _ => true,
-            };
-            if first {
+            if totals.links.add_entry(entry.attributes, visit.follow, size) {
                 totals.sizes += size;
                 self.bytes = self.bytes.saturating_add(size.allocated);
             }
