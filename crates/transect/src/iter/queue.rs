@@ -7,7 +7,6 @@
 //! is. Empty chunks go back to the threads, so that their memory is used again.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -30,8 +29,6 @@ pub(super) struct ChunkQueue {
     arrived: Condvar,
     /// There is room, or the receiver is gone.
     room: Condvar,
-    /// As `State::closed`. Relaxed: a hint, checked again under the lock.
-    closed: AtomicBool,
 }
 
 struct State {
@@ -60,17 +57,12 @@ impl ChunkQueue {
             done: false,
             closed: false,
         };
-        Self {
-            state: Mutex::new(state),
-            arrived: Condvar::new(),
-            room: Condvar::new(),
-            closed: AtomicBool::new(false),
-        }
+        Self { state: Mutex::new(state), arrived: Condvar::new(), room: Condvar::new() }
     }
 
     /// Calls `add` for the chunk that is being filled; waits while the queue is full. Returns how long
-    /// it waited. Does nothing if the receiver is gone.
-    pub(super) fn send(&self, add: impl FnOnce(&mut FoundEntries)) -> Duration {
+    /// it waited; `None` if the receiver is gone.
+    pub(super) fn send(&self, add: impl FnOnce(&mut FoundEntries)) -> Option<Duration> {
         let mut waited = Duration::ZERO;
         let mut state = lock(&self.state);
         if state.full.len() >= CAPACITY && !state.closed {
@@ -81,7 +73,7 @@ impl ChunkQueue {
             waited = began.elapsed();
         }
         if state.closed {
-            return waited;
+            return None;
         }
         add(&mut state.open);
         let is_full = state.open.len() >= CHUNK_ENTRIES;
@@ -95,7 +87,7 @@ impl ChunkQueue {
         if notify {
             self.arrived.notify_one();
         }
-        waited
+        Some(waited)
     }
 
     /// Returns the next chunk, and waits for one; `None` after the last one. Takes an empty chunk for
@@ -132,14 +124,8 @@ impl ChunkQueue {
         }
     }
 
-    /// Returns whether the receiver is gone.
-    pub(super) fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Relaxed)
-    }
-
     /// Ends the receiving side: drops all chunks, and wakes the senders.
     pub(super) fn close(&self) {
-        self.closed.store(true, Ordering::Relaxed);
         let mut state = lock(&self.state);
         state.closed = true;
         let dropped = (std::mem::take(&mut state.full), std::mem::take(&mut state.open));

@@ -34,8 +34,10 @@ impl ChunkSink {
     fn send(&mut self, add: impl FnOnce(&mut FoundEntries)) -> Flow {
         match &self.queue {
             None => add(&mut self.chunk),
-            Some(queue) if queue.is_closed() => return Flow::Quit,
-            Some(queue) => self.waited += queue.send(add),
+            Some(queue) => match queue.send(add) {
+                Some(waited) => self.waited += waited,
+                None => return Flow::Quit,
+            },
         }
         Flow::Continue
     }
