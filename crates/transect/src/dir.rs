@@ -87,17 +87,8 @@ impl Dir {
         Self::new(None, OsString::new().into(), DirContext::default(), tag)
     }
 
-    pub(crate) fn child(
-        parent: Arc<Self>,
-        name: Box<OsStr>,
-        context: DirContext,
-        tag: Tag,
-    ) -> Arc<Self> {
-        Self::new(Some(parent), name, context, tag)
-    }
-
     #[inline]
-    fn new(
+    pub(crate) fn new(
         parent: Option<Arc<Self>>,
         name: Box<OsStr>,
         context: DirContext,
@@ -248,12 +239,8 @@ mod tests {
     use crate::path::strip_prefix_bytes;
 
     fn child(parent: &Arc<Dir>, name: &str) -> Arc<Dir> {
-        Dir::child(
-            Arc::clone(parent),
-            OsString::from(name).into(),
-            DirContext::default(),
-            Tag::None,
-        )
+        let name = OsString::from(name).into();
+        Dir::new(Some(Arc::clone(parent)), name, DirContext::default(), Tag::None)
     }
 
     #[test]

@@ -55,19 +55,17 @@ impl HandleBudget {
         &self,
         mut open: impl FnMut() -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let mut result = open();
         for _ in 0..DESCRIPTOR_RETRIES {
-            match &result {
-                Err(Fault::Failed(error)) if FaultKind::of(error) == FaultKind::TooManyOpen => {
+            match open() {
+                Err(Fault::Failed(error)) if FaultKind::of(&error) == FaultKind::TooManyOpen => {
                     // Keep no more handles open, and wait until some are closed.
                     self.exhausted();
                     std::thread::sleep(DESCRIPTOR_WAIT);
-                    result = open();
                 }
-                _ => break,
+                result => return result,
             }
         }
-        result
+        open()
     }
 }
 

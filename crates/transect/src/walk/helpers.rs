@@ -75,7 +75,7 @@ impl<H> PendingBatches<H> {
 
     /// Removes and returns the oldest batch of a directory.
     pub(super) fn take_of(&self, handle: &Arc<H>) -> Option<PendingBatch<H>> {
-        self.take_first(|batch| batch.is_of(handle))
+        self.take_first(|batch| batch.handle.as_ref().is_some_and(|own| Arc::ptr_eq(own, handle)))
     }
 
     fn take_first(&self, matches: impl Fn(&PendingBatch<H>) -> bool) -> Option<PendingBatch<H>> {
@@ -118,10 +118,6 @@ impl<H> PendingBatch<H> {
         if let Some(handle) = &self.handle {
             query(handle, &mut self.batch);
         }
-    }
-
-    fn is_of(&self, handle: &Arc<H>) -> bool {
-        self.handle.as_ref().is_some_and(|own| Arc::ptr_eq(own, handle))
     }
 }
 

@@ -68,13 +68,12 @@ impl RootEntries {
 /// Returns the directory that holds a root, and the name of the root in it. A link is itself the
 /// root, not its target. `/` lies in itself.
 fn parent_and_name(root: &Path) -> Option<(PathBuf, OsString)> {
-    let whole = || root.canonicalize().ok();
     let path = match (root.parent(), root.file_name()) {
         (Some(parent), Some(name)) if !resolves_link(root) => {
             let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
             parent.canonicalize().ok()?.join(name)
         }
-        _ => whole()?,
+        _ => root.canonicalize().ok()?,
     };
     let name = transect_sys::host::stored_name(&path).unwrap_or_else(|| OsString::from("/"));
     Some((path.parent().unwrap_or(&path).to_owned(), name))

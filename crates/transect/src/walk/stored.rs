@@ -184,7 +184,7 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
         let listed = verdict != Verdict::DescendOnly;
         let entering = Entering { parent: Some(&dir), name, attributes: &attributes, listed };
         let tag = self.sink.enter(entering);
-        open.push(Dir::child(dir, name.into(), DirContext::default(), tag));
+        open.push(Dir::new(Some(dir), name.into(), DirContext::default(), tag));
         true
     }
 

@@ -222,6 +222,6 @@ impl<R: Reader> Worker<'_, R> {
         let tag = self.sink.enter(Entering { parent: Some(parent), name, attributes: own, listed });
         let followed = task.flags.followed;
         let context = DirContext { volume, id: own.file_id(), followed };
-        Dir::child(Arc::clone(parent), name.clone(), context, tag)
+        Dir::new(Some(Arc::clone(parent)), name.clone(), context, tag)
     }
 }

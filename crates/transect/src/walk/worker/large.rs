@@ -83,12 +83,12 @@ impl<R: Reader> Worker<'_, R> {
         if helpers.pending().len() > 1 {
             helpers.call(waits.take_proof());
         }
-        while (more || !ahead.is_empty()) && !shared.is_stopped() {
+        while (more || !ahead.batches.is_empty()) && !shared.is_stopped() {
             if let Some((batch, is_judged)) = ahead.take_filled() {
                 self.batch = batch;
                 self.complete(&dir, &ahead.handle, is_judged, children, &mut links);
-                ahead.reuse(&mut self.batch);
-            } else if more && ahead.len() < helpers.threads() + AHEAD {
+                ahead.spare.push(std::mem::take(&mut self.batch));
+            } else if more && ahead.batches.len() < helpers.threads() + AHEAD {
                 self.batch = ahead.empty_batch();
                 let listing = self.list(&dir, &ahead.handle);
                 if let Some(listing) = listing {
@@ -168,17 +168,9 @@ impl<'w, H> ListedAhead<'w, H> {
         }
     }
 
-    fn len(&self) -> usize {
-        self.batches.len()
-    }
-
-    fn is_empty(&self) -> bool {
-        self.batches.is_empty()
-    }
-
     /// Takes a listed batch, and offers it to all threads.
     fn push(&mut self, batch: &mut Batch, is_judged: bool) {
-        let (number, batch) = (self.first + self.len(), std::mem::take(batch));
+        let (number, batch) = (self.first + self.batches.len(), std::mem::take(batch));
         self.batches.push_back(Queried { filled: None, is_judged });
         self.pending.push(PendingBatch::new(batch, number, &self.handle, &self.back));
     }
@@ -212,10 +204,6 @@ impl<'w, H> ListedAhead<'w, H> {
 
     fn empty_batch(&mut self) -> Batch {
         self.spare.pop().unwrap_or_default()
-    }
-
-    fn reuse(&mut self, batch: &mut Batch) {
-        self.spare.push(std::mem::take(batch));
     }
 
     /// Waits until no thread works on the directory, and returns its handle. Drops the batches that are
