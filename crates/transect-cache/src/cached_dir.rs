@@ -6,8 +6,7 @@ use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::cost::ListingBudget;
 use super::lookup_error::LookupError;
-use super::name_table::HashedName;
-use super::name_table::NameTable;
+use super::name_table::{HashedName, NameTable};
 use super::options::Level;
 use super::record::RecordLayout;
 use super::split_path;
@@ -33,7 +32,7 @@ pub(super) struct CachedDir {
 #[derive(Debug, Default)]
 pub(super) struct DirState {
     /// The epoch that the entries belong to. They are invalid in any other.
-    epoch: u64,
+    pub(super) epoch: u64,
     /// Incremented whenever something is dropped. A query that began at another count must not be
     /// stored.
     pub(super) changes: u64,
@@ -158,11 +157,6 @@ impl DirState {
             }
             _ => Freshness::Stale,
         }
-    }
-
-    /// Returns whether the entries belong to an epoch.
-    pub(super) fn is_of_epoch(&self, epoch: u64) -> bool {
-        self.epoch == epoch
     }
 
     /// Returns the error of every lookup in it, if that is fresh enough.

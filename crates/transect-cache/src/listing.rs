@@ -121,7 +121,7 @@ impl Revalidation<'_> {
                 complete => Ok(complete),
             });
         let mut directory = cached_dir.write();
-        if directory.evicted || !directory.is_of_epoch(self.epoch) || directory.changes != changes {
+        if !self.may_store(&directory, changes) {
             return;
         }
         match extent {

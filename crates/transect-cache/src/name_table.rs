@@ -74,8 +74,8 @@ impl NameTable {
     }
 
     fn record(&self, layout: RecordLayout, record: u32) -> &[u64] {
-        let start = record as usize * layout.words();
-        &self.records[start..start + layout.words()]
+        let start = record as usize * layout.words;
+        &self.records[start..start + layout.words]
     }
 
     /// Returns the state of a name, or of its target if it is a link and `follow` is set.
@@ -192,7 +192,7 @@ impl NameTable {
         let Self { entries, records, .. } = self;
         for entry in entries {
             if let EntryState::Recorded(record) = entry.known
-                && file_type(&records[record as usize * layout.words()..]) == FileType::Directory
+                && file_type(&records[record as usize * layout.words..]) == FileType::Directory
             {
                 entry.known = EntryState::Listed(FileType::Directory);
             }
@@ -202,14 +202,14 @@ impl NameTable {
     /// Returns whether replaced records take as much room as current ones. The table is then better
     /// rebuilt.
     pub(super) fn is_mostly_obsolete(&self, layout: RecordLayout) -> bool {
-        self.records.len() / layout.words() > 2 * self.entries.len() + 64
+        self.records.len() / layout.words > 2 * self.entries.len() + 64
     }
 
     /// Stores the result of a query, and returns it as a state.
     fn keep(&mut self, layout: RecordLayout, answer: &LookupResult) -> EntryState {
         match answer {
             Ok(attributes) => {
-                let number = self.records.len() / layout.words();
+                let number = self.records.len() / layout.words;
                 layout.pack(attributes, &mut self.records);
                 let number = u32::try_from(number);
                 EntryState::Recorded(

@@ -80,8 +80,9 @@ impl Revalidation<'_> {
         }
     }
 
-    fn may_store(&self, directory: &DirState, changes: u64) -> bool {
-        !directory.evicted && directory.is_of_epoch(self.epoch) && directory.changes == changes
+    /// Returns whether a result may be stored that was queried when the directory had changed `changes` times.
+    pub(super) fn may_store(&self, directory: &DirState, changes: u64) -> bool {
+        !directory.evicted && directory.epoch == self.epoch && directory.changes == changes
     }
 
     /// Queries the system, and counts it.

@@ -10,7 +10,7 @@ use transect_sys::{Attributes, FieldMask, FileType};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordLayout {
     want: FieldMask,
-    words: usize,
+    pub(super) words: usize,
 }
 
 /// A field of 64 bits, with its getter and setter.
@@ -45,11 +45,6 @@ impl RecordLayout {
         Self { want, words: 1 + wide + narrow.div_ceil(2) }
     }
 
-    /// Returns the number of words of a record.
-    pub(super) fn words(self) -> usize {
-        self.words
-    }
-
     /// Appends the requested fields of `attributes`.
     pub(super) fn pack(self, attributes: &Attributes, words: &mut Vec<u64>) {
         let have = attributes.known() & self.want;
@@ -61,20 +56,11 @@ impl RecordLayout {
                 words.push(get(attributes).unwrap_or(0));
             }
         }
-        let mut half = None;
-        for (field, get, _) in NARROW {
-            if self.want.contains(field) {
-                let value = u64::from(get(attributes).unwrap_or(0));
-                half = match half {
-                    None => Some(value),
-                    Some(first) => {
-                        words.push(first | value << 32);
-                        None
-                    }
-                };
-            }
+        let mut narrow = NARROW.iter().filter(|field| self.want.contains(field.0));
+        let value = |field: &Narrow| u64::from(field.1(attributes).unwrap_or(0));
+        while let Some(first) = narrow.next() {
+            words.push(value(first) | narrow.next().map_or(0, value) << 32);
         }
-        words.extend(half);
     }
 
     /// Returns the attributes that [`RecordLayout::pack`] stored in `words`.
@@ -165,7 +151,7 @@ mod tests {
             let layout = RecordLayout::new(want);
             let mut words = vec![7, 7];
             layout.pack(&fill(have), &mut words);
-            prop_assert_eq!(words.len() - 2, layout.words());
+            prop_assert_eq!(words.len() - 2, layout.words);
             let (got, expected) = (layout.unpack(&words[2..]), fill(have & want));
             prop_assert_eq!(format!("{got:?}"), format!("{expected:?}"));
         }

@@ -127,20 +127,20 @@ impl Watches {
         }
         let watcher = &self.queue.watcher;
         state.release(cached_dir.number, watcher);
-        let way = match self.start() {
+        let followed = match self.start() {
             true => state.follow(cached_dir, watcher, self.max),
-            false => PathWatch::Unwatched,
+            false => Err(NotWatched::Impossible),
         };
         let mut directory = cached_dir.write();
         directory.forget();
-        match way {
-            PathWatch::Watched(error) => {
+        match followed {
+            Ok(error) => {
                 directory.watch = WatchStatus::Watched;
                 directory.error = error.map(|error| (error, 0));
             }
             // The next lookup tries again.
-            PathWatch::Changing => drop(directory),
-            PathWatch::Unwatched => {
+            Err(NotWatched::Changing) => {}
+            Err(NotWatched::Impossible) => {
                 directory.watch = WatchStatus::Unavailable;
                 drop(directory);
                 state.release(cached_dir.number, watcher);
@@ -169,14 +169,12 @@ impl Drop for Watches {
     }
 }
 
-/// The result of watching a path.
-enum PathWatch {
-    /// Every step is watched. The path leads to the directory, or ends early with an error.
-    Watched(Option<LookupError>),
-    /// The path changed meanwhile.
+/// Why a path is not watched.
+enum NotWatched {
+    /// It changed meanwhile.
     Changing,
     /// A step cannot be watched.
-    Unwatched,
+    Impossible,
 }
 
 /// A notification that was not applied yet.
@@ -288,8 +286,14 @@ struct WatchTables {
 }
 
 impl WatchTables {
-    /// Follows the path of a directory, and watches every step.
-    fn follow(&mut self, cached_dir: &Arc<CachedDir>, watcher: &Watcher, max: usize) -> PathWatch {
+    /// Follows the path of a directory, and watches every step. The path leads to the directory, or ends early
+    /// with the error that this returns.
+    fn follow(
+        &mut self,
+        cached_dir: &Arc<CachedDir>,
+        watcher: &Watcher,
+        max: usize,
+    ) -> Result<Option<LookupError>, NotWatched> {
         let number = cached_dir.number;
         self.paths.insert(
             number,
@@ -308,31 +312,27 @@ impl WatchTables {
                 // The start of the path, or of an absolute link target.
                 _ => {
                     here.push(step);
-                    if rest.last().is_some_and(|next| next.has_root()) {
-                        continue;
-                    }
-                    if !self.watch(number, &here, watcher, max) {
-                        return PathWatch::Unwatched;
+                    if !rest.last().is_some_and(|next| next.has_root()) {
+                        self.watch(number, &here, watcher, max)?;
                     }
                     continue;
                 }
             }
             // A notification may spell a name differently than the path does.
             if !(cfg!(windows) || self.watched.get(&key(&here)).is_some_and(|it| it.exact_names)) {
-                return PathWatch::Unwatched;
+                return Err(NotWatched::Impossible);
             }
             let path = here.join(&step);
-            self.register_step(number, &path);
+            self.steps.entry(key(&path)).or_default().insert(number);
+            self.path_mut(number).steps.push(key(&path));
             match transect_sys::file::query_attributes(&path, FieldMask::FILE_ID, false) {
                 Ok(found) if found.file_type() == FileType::Directory => {
                     here = path;
-                    if !self.watch(number, &here, watcher, max) {
-                        return PathWatch::Unwatched;
-                    }
+                    self.watch(number, &here, watcher, max)?;
                 }
                 Ok(found) if found.file_type() == FileType::Symlink => {
                     links += 1;
-                    let Ok(target) = std::fs::read_link(&path) else { return PathWatch::Changing };
+                    let target = std::fs::read_link(&path).map_err(|_| NotWatched::Changing)?;
                     if links > MAX_LINKS {
                         return end_of_path(cached_dir);
                     }
@@ -342,40 +342,41 @@ impl WatchTables {
             }
         }
         self.targets.entry(key(&here)).or_default().insert(number);
-        let watched_path =
-            self.paths.get_mut(&number).expect("BUG: the watched_path was just begun");
-        watched_path.target = Some(key(&here));
-        PathWatch::Watched(None)
+        self.path_mut(number).target = Some(key(&here));
+        Ok(None)
     }
 
-    fn register_step(&mut self, number: u64, path: &Path) {
-        self.steps.entry(key(path)).or_default().insert(number);
-        let watched_path = self.paths.get_mut(&number).expect("BUG: a step of no watched_path");
-        watched_path.steps.push(key(path));
+    fn path_mut(&mut self, number: u64) -> &mut WatchedPath {
+        self.paths.get_mut(&number).expect("BUG: a path that was not begun")
     }
 
-    /// Watches a directory for a cached one. Returns whether it is watched.
-    fn watch(&mut self, number: u64, directory: &Path, watcher: &Watcher, max: usize) -> bool {
+    /// Watches a directory for a cached one.
+    fn watch(
+        &mut self,
+        number: u64,
+        directory: &Path,
+        watcher: &Watcher,
+        max: usize,
+    ) -> Result<(), NotWatched> {
         let known = key(directory);
         if let Some(watched) = self.watched.get_mut(&known) {
             watched.users += 1;
         } else {
             let Reliability { local, exact_names, .. } = transect_sys::host::reliability(directory);
             if !local || self.watched.len() >= max {
-                return false;
+                return Err(NotWatched::Impossible);
             }
-            let Ok(id) = watcher.watch(directory) else { return false };
+            let id = watcher.watch(directory).map_err(|_| NotWatched::Impossible)?;
             // A bind mount gives the directory another path that is watched already: events carry
             // only that one.
             if self.directories.contains_key(&id) {
-                return false;
+                return Err(NotWatched::Impossible);
             }
             self.directories.insert(id, known.clone());
             self.watched.insert(known.clone(), Watched { id, users: 1, exact_names });
         }
-        let watched_path = self.paths.get_mut(&number).expect("BUG: a watch for no watched_path");
-        watched_path.watched.push(known);
-        true
+        self.path_mut(number).watched.push(known);
+        Ok(())
     }
 
     /// Stops watching for a directory.
@@ -449,8 +450,7 @@ impl WatchTables {
 
     /// Drops a cached directory whose path changed.
     fn forget_dir(&mut self, number: u64, watcher: &Watcher, store: &Store) {
-        let cached_dir =
-            self.paths.get(&number).and_then(|watched_path| watched_path.cached_dir.upgrade());
+        let cached_dir = self.paths.get(&number).and_then(|path| path.cached_dir.upgrade());
         self.release(number, watcher);
         if let Some(cached_dir) = cached_dir {
             store.counters.invalidations.add(1);
@@ -474,11 +474,11 @@ impl WatchTables {
 }
 
 /// Returns the result for a path that ends before the directory.
-fn end_of_path(cached_dir: &CachedDir) -> PathWatch {
+fn end_of_path(cached_dir: &CachedDir) -> Result<Option<LookupError>, NotWatched> {
     match system::identity(cached_dir.path()).map_err(LookupError::from) {
-        Err(error) if error.applies_below() => PathWatch::Watched(Some(error)),
-        Err(_) => PathWatch::Unwatched,
-        Ok(_) => PathWatch::Changing,
+        Err(error) if error.applies_below() => Ok(Some(error)),
+        Err(_) => Err(NotWatched::Impossible),
+        Ok(_) => Err(NotWatched::Changing),
     }
 }
 
