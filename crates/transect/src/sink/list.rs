@@ -30,14 +30,17 @@ pub struct ListOutput<W> {
     /// Ends a line: a newline, or NUL if names may contain newlines.
     terminator: u8,
     /// The format of a line, if not the path.
-    format: Option<Box<dyn LineFormat>>,
-    /// The order of the lines, if not the order in which entries are found.
-    sort_spec: Option<SortSpec>,
-    /// The maximum number of lines, and how many are left.
-    limit: Option<usize>,
-    lines_left: AtomicUsize,
-    /// Whether sizes are added up.
-    with_totals: bool,
+    pub format: Option<Box<dyn LineFormat>>,
+    /// The order of the lines, and whether it is reversed, if not the order in which entries are found. All lines
+    /// are kept in memory, up to the limit, and written at the end of the walk.
+    pub sort: Option<(SortKey, bool)>,
+    /// The maximum number of lines. The walk ends after that many entries; a sorted list holds the first of all
+    /// entries.
+    pub limit: Option<usize>,
+    /// The lines that were written, and those that the limit did not allow.
+    lines: AtomicUsize,
+    /// Whether the sizes of the entries in the list are added up.
+    pub with_totals: bool,
 }
 
 /// A format for the lines of a list.
@@ -119,55 +122,25 @@ impl<W: Write> ListOutput<W> {
             state: Mutex::new(State { out, error: None }),
             terminator,
             format: None,
-            sort_spec: None,
+            sort: None,
             limit: None,
-            lines_left: AtomicUsize::new(usize::MAX),
+            lines: AtomicUsize::new(0),
             with_totals: false,
         }
     }
 
-    /// Adds up the sizes of the entries in the list.
-    pub fn with_totals(mut self) -> Self {
-        self.with_totals = true;
-        self
-    }
-
-    /// Sets the format of the lines.
-    pub fn formatted(mut self, format: Box<dyn LineFormat>) -> Self {
-        self.format = Some(format);
-        self
-    }
-
-    /// Limits the number of lines. The walk ends after that many entries; a sorted list holds the
-    /// first of all entries.
-    pub fn limited(mut self, lines: usize) -> Self {
-        self.limit = Some(lines);
-        self.lines_left = AtomicUsize::new(lines);
-        self
-    }
-
-    /// Sorts the list: all lines are kept in memory, up to the limit, and written at the end of the
-    /// walk.
-    pub fn sorted_by(mut self, key: SortKey, reverse: bool) -> Self {
-        self.sort_spec = Some(SortSpec { key, reverse, limit: None });
-        self
-    }
-
     fn sorted(&self) -> Option<SortBuffer> {
-        let sort_spec = self.sort_spec?;
-        let sort_spec = SortSpec { limit: self.limit, ..sort_spec };
-        Some(SortBuffer::new(sort_spec, self.with_totals))
+        let (key, reverse) = self.sort?;
+        Some(SortBuffer::new(SortSpec { key, reverse, limit: self.limit }, self.with_totals))
     }
 
     /// Returns whether one more line may be written.
     fn reserve_line(&self) -> bool {
-        let one_less = |left: usize| left.checked_sub(1);
-        self.limit.is_none()
-            || self.lines_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
+        self.limit.is_none_or(|limit| self.lines.fetch_add(1, Ordering::Relaxed) < limit)
     }
 
     fn limit_reached(&self) -> bool {
-        self.limit.is_some() && self.lines_left.load(Ordering::Relaxed) == 0
+        self.limit.is_some_and(|limit| self.lines.load(Ordering::Relaxed) >= limit)
     }
 
     /// Flushes the output and returns the first write error.
@@ -240,7 +213,7 @@ impl<W: Write> ListSink<W> {
                 break;
             }
         }
-        (std::mem::replace(&mut self.diagnostics, Diagnostics::new(0)), self.totals.take())
+        (std::mem::take(&mut self.diagnostics), self.totals.take())
     }
 
     /// Adds an entry that does not come from a walk. Returns [`Flow::Quit`] if no more can be written.
@@ -309,7 +282,7 @@ impl<W: Write + Send> Sink for ListSink<W> {
     fn want(&self) -> Want {
         let formatted =
             self.output.format.as_ref().map_or(FieldMask::empty(), |format| format.fields());
-        let sorted_by = self.output.sort_spec.map_or(FieldMask::empty(), |it| it.key.field());
+        let sorted_by = self.output.sort.map_or(FieldMask::empty(), |(key, _)| key.field());
         let fields = formatted | sorted_by;
         let totals = if self.totals.is_some() { ListTotals::want() } else { Want::default() };
         totals.entries(fields | totals.entries).directories(fields | totals.directories)
@@ -345,7 +318,7 @@ impl<W: Write + Send> Sink for ListSink<W> {
         if let (Some(sorted), Some(others)) = (&mut self.sorted, other.sorted.take()) {
             sorted.merge(others);
         }
-        self.diagnostics.merge(std::mem::replace(&mut other.diagnostics, Diagnostics::new(0)));
+        self.diagnostics.merge(std::mem::take(&mut other.diagnostics));
     }
 }
 

@@ -42,21 +42,15 @@ pub(crate) fn to_stdout(
         stdout.write_all(&machine::header(columns))?;
     }
     let terminator = if args.null { b'\0' } else { b'\n' };
-    let output = ListOutput::new(stdout, terminator);
-    Ok(match format(args, style, columns) {
-        Some(format) => output.formatted(format),
-        None => output,
-    })
+    let mut output = ListOutput::new(stdout, terminator);
+    output.format = format(args, style, columns);
+    Ok(output)
 }
 
 /// Returns an output with the number and the order of lines that the arguments request.
 pub(crate) fn ordered<W: Write>(args: &LineArgs, mut output: ListOutput<W>) -> ListOutput<W> {
-    if let Some(lines) = args.limit {
-        output = output.limited(lines);
-    }
-    if let Some(key) = args.sort {
-        output = output.sorted_by(key, args.reverse);
-    }
+    output.limit = args.limit.or(output.limit);
+    output.sort = args.sort.map(|key| (key, args.reverse));
     output
 }
 

@@ -57,7 +57,8 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitStatus, CliError> {
 
     if args.quiet {
         let line = ProgressLine::start(args.progress, true, &progress);
-        let first = ListOutput::new(io::sink(), b'\n').limited(1);
+        let mut first = ListOutput::new(io::sink(), b'\n');
+        first.limit = Some(1);
         return Ok(match print(args, &source, first, line)? {
             (ExitStatus::Complete, 0) => ExitStatus::Partial,
             // What could not be read does not change the answer.
@@ -119,9 +120,7 @@ fn print<W: Write + Send>(
     line: ProgressLine,
 ) -> Result<(ExitStatus, u64), CliError> {
     output = lines::ordered(&args.lines, output);
-    if args.total {
-        output = output.with_totals();
-    }
+    output.with_totals = args.total;
     let output = Arc::new(output);
     let errors = if args.errors { usize::MAX } else { Diagnostics::DEFAULT_KEPT };
     let sink = || ListSink::new(Arc::clone(&output), errors);
