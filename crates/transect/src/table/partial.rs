@@ -172,9 +172,10 @@ struct KnownTree {
 
 /// A directory of which something is known, possibly only an entry: another thread may have
 /// published first.
-#[derive(Clone, Debug)]
+#[derive(Debug, Default)]
 struct KnownDirectory {
-    own: Row,
+    /// Its row among those of `KnownTree::own`.
+    own: u32,
     /// The totals of the directory itself.
     totals: SubtreeTotals,
     /// The totals of its entries without directories; `None` until it is read.
@@ -191,7 +192,7 @@ impl KnownTree {
             let Some(row) = self.own.next_row(1) else { break };
             self.own.push_row(&own, at);
             let directory = self.directory_mut(number);
-            (directory.own, directory.totals) = (row, totals);
+            (directory.own, directory.totals) = (row.0, totals);
             if parent != Directory::TOP {
                 self.directory_mut(parent).children.push(number);
             }
@@ -207,13 +208,7 @@ impl KnownTree {
     fn directory_mut(&mut self, number: u32) -> &mut KnownDirectory {
         let number = number as usize;
         if number >= self.directories.len() {
-            let unknown = KnownDirectory {
-                own: Row(0),
-                totals: SubtreeTotals::default(),
-                entry_totals: None,
-                children: Vec::new(),
-            };
-            self.directories.resize(number + 1, unknown);
+            self.directories.resize_with(number + 1, KnownDirectory::default);
         }
         &mut self.directories[number]
     }
@@ -228,7 +223,7 @@ impl KnownTree {
         let top = self.lay_out_children(0, (Directory::TOP, Directory::TOP), &mut laid_out);
         while let Some(&(number, parent)) = laid_out.get(all.len()) {
             let row = rows.next_row(1).ok_or(Error::TooManyEntries)?;
-            let (chunk, index) = self.own.locate(self.directories[number as usize].own);
+            let (chunk, index) = self.own.locate(Row(self.directories[number as usize].own));
             rows.push_row(chunk, index);
             all.push(self.lay_out_children(number, (row.0, parent), &mut laid_out));
         }
@@ -279,7 +274,7 @@ impl KnownTree {
     }
 
     fn name(&self, number: u32) -> &[u8] {
-        self.own.name(self.directories[number as usize].own).as_encoded_bytes()
+        self.own.name(Row(self.directories[number as usize].own)).as_encoded_bytes()
     }
 }
 
