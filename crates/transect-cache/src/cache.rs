@@ -33,26 +33,6 @@ pub struct AttributeCache {
 }
 
 impl AttributeCache {
-    fn new(options: CacheOptions) -> Result<Self, Error> {
-        let watches = match options.level {
-            Level::Watched => {
-                let watches = Watches::new(options.watches);
-                Some(watches.map_err(|error| Error::NoNotifications(error.to_string()))?)
-            }
-            _ => None,
-        };
-        Ok(Self {
-            reader: options.reader.unwrap_or_else(ReaderKind::best),
-            scope: PathScope { base: options.base.clone(), roots: options.roots.clone() },
-            store: Store::new(RecordLayout::new(options.want)),
-            epoch: AtomicU64::new(1),
-            revalidations: AtomicU64::new(0),
-            frozen: AtomicBool::new(false),
-            watches,
-            options,
-        })
-    }
-
     /// Returns the current level: that of the options, or [`Level::Frozen`] while frozen.
     pub fn level(&self) -> Level {
         if self.frozen.load(Ordering::Acquire) { Level::Frozen } else { self.options.level }
@@ -221,7 +201,23 @@ impl CacheOptions {
         for path in self.roots.iter_mut().chain(&mut self.base) {
             *path = absolute(path)?;
         }
-        AttributeCache::new(self)
+        let watches = match self.level {
+            Level::Watched => {
+                let watches = Watches::new(self.watches);
+                Some(watches.map_err(|error| Error::NoNotifications(error.to_string()))?)
+            }
+            _ => None,
+        };
+        Ok(AttributeCache {
+            reader: self.reader.unwrap_or_else(ReaderKind::best),
+            scope: PathScope { base: self.base.clone(), roots: self.roots.clone() },
+            store: Store::new(RecordLayout::new(self.want)),
+            epoch: AtomicU64::new(1),
+            revalidations: AtomicU64::new(0),
+            frozen: AtomicBool::new(false),
+            watches,
+            options: self,
+        })
     }
 }
 

@@ -177,12 +177,6 @@ impl DirState {
         believed.then_some(error)
     }
 
-    /// Returns whether a name that is not in the table does not exist.
-    #[inline]
-    pub(super) fn has_all_names(&self) -> bool {
-        self.listing.is_some_and(|listing| listing.exact_names)
-    }
-
     /// Enters an epoch and drops entries of earlier ones.
     pub(super) fn renew(&mut self, epoch: u64) {
         if self.epoch < epoch {
@@ -214,12 +208,6 @@ impl DirState {
     pub(super) fn growth(&mut self) -> isize {
         let now = self.table.memory();
         now as isize - std::mem::replace(&mut self.counted, now) as isize
-    }
-
-    /// Drops everything for good.
-    pub(super) fn evict(&mut self) {
-        self.forget();
-        self.evicted = true;
     }
 }
 

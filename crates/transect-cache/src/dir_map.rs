@@ -69,17 +69,15 @@ impl DirMap {
         }
         let mut shard = self.shard(hash).write().expect(POISONED);
         // Another thread may have inserted it meanwhile.
-        if let Some(cached_dir) = shard.find(hash, |cached_dir| cached_dir.key() == key) {
-            return Arc::clone(cached_dir);
-        }
-        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
-        let cached_dir = Arc::new(CachedDir::new(directory.to_path_buf(), number, inside_roots));
-        self.add_memory(cached_dir.own_memory() as isize);
-        let hasher = &self.hasher;
-        shard.insert_unique(hash, Arc::clone(&cached_dir), |cached_dir| {
-            hasher.hash_one(cached_dir.key())
+        let hash_of = |cached_dir: &Arc<CachedDir>| self.hasher.hash_one(cached_dir.key());
+        let entry = shard.entry(hash, |cached_dir| cached_dir.key() == key, hash_of);
+        let entry = entry.or_insert_with(|| {
+            let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+            let cached_dir = CachedDir::new(directory.to_path_buf(), number, inside_roots);
+            self.add_memory(cached_dir.own_memory() as isize);
+            Arc::new(cached_dir)
         });
-        cached_dir
+        Arc::clone(entry.get())
     }
 
     /// Adds to the size of all entries; a negative number subtracts.
@@ -117,15 +115,14 @@ impl DirMap {
             let hasher = &self.hasher;
             shard.shrink_to_fit(|cached_dir| hasher.hash_one(cached_dir.key()));
             drop(shard);
-            gone.iter().for_each(|cached_dir| self.evict_dir(cached_dir));
+            for cached_dir in &gone {
+                let mut directory = cached_dir.write();
+                directory.forget();
+                directory.evicted = true;
+                self.add_memory(directory.growth() - cached_dir.own_memory() as isize);
+            }
             evicted.extend(gone);
         }
         evicted
-    }
-
-    fn evict_dir(&self, cached_dir: &CachedDir) {
-        let mut directory = cached_dir.write();
-        directory.evict();
-        self.add_memory(directory.growth() - cached_dir.own_memory() as isize);
     }
 }

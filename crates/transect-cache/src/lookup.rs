@@ -10,7 +10,7 @@ use super::lookup_error::LookupError;
 use super::name_table::{HashedName, Lookup};
 use super::options::Level;
 use super::revalidation::Revalidation;
-use super::split_path::{SplitPath, is_entry_name, split};
+use super::split_path::{is_entry_name, split};
 use super::{AttributeCache, LookupResult};
 
 /// The kind of a lookup.
@@ -138,7 +138,12 @@ impl Revalidation<'_> {
             return Ok(lookup);
         }
         let split = self.cache.scope.split(path)?;
-        Ok(self.look_up_split(&split, kind))
+        if self.level == Level::Verified {
+            self.cache.store.counters.misses.add(1);
+            return Ok(self.query(&split.path, kind.follows()).into());
+        }
+        let cached_dir = self.cache.cached_dir(&split);
+        Ok(self.answer(&cached_dir, self.hashed(split.name), &split.path, kind))
     }
 
     /// Answers from memory, if the path is written in the form of the keys.
@@ -152,15 +157,6 @@ impl Revalidation<'_> {
             self.cache.store.dirs.get(directory).filter(|cached_dir| cached_dir.inside_roots)?;
         let lookup = self.look_up(&cached_dir.read(), self.hashed(name), kind);
         lookup.answers(kind).then_some(lookup)
-    }
-
-    fn look_up_split(&self, split: &SplitPath<'_>, kind: LookupKind) -> Lookup {
-        if self.level == Level::Verified {
-            self.cache.store.counters.misses.add(1);
-            return self.query(&split.path, kind.follows()).into();
-        }
-        let cached_dir = self.cache.cached_dir(split);
-        self.answer(&cached_dir, self.hashed(split.name), &split.path, kind)
     }
 
     /// Answers a lookup of a name in a directory; the system is queried with `path`.
@@ -243,7 +239,7 @@ impl Revalidation<'_> {
 
 /// Returns the result for a name that is not in the table.
 fn absent(directory: &DirState, name: HashedName<'_>) -> Lookup {
-    let certain = directory.has_all_names()
+    let certain = directory.listing.is_some_and(|listing| listing.exact_names)
         && is_entry_name(name.bytes)
         && name.bytes.len() <= MAX_NAME_BYTES;
     if certain { Lookup::Failed(LookupError::MISSING) } else { Lookup::Unknown }
