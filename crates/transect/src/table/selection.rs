@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use super::{Row, Table};
+use super::{Row, SubtreeTotals, Table};
 
 /// The totals of several entries with everything below them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +31,13 @@ impl SelectionTotals {
     /// Returns the allocated bytes that removing everything would free.
     pub fn exclusive(&self) -> u64 {
         self.disk_usage.saturating_sub(self.shared)
+    }
+
+    fn update(&mut self, subtree: SubtreeTotals, change: impl Fn(u64, u64) -> u64) {
+        self.files = change(self.files, subtree.files.into());
+        self.directories = change(self.directories, subtree.directories.into());
+        self.others = change(self.others, subtree.others.into());
+        self.disk_usage = change(self.disk_usage, subtree.disk_usage);
     }
 }
 
@@ -58,19 +65,11 @@ impl Table {
         let rows: Vec<Row> = rows.iter().copied().filter(inside).collect();
         let mut totals = SelectionTotals::default();
         for &row in &rows {
-            let subtree = self.totals(row);
-            totals.files += u64::from(subtree.files);
-            totals.directories += u64::from(subtree.directories);
-            totals.others += u64::from(subtree.others);
-            totals.disk_usage = totals.disk_usage.saturating_add(subtree.disk_usage);
+            totals.update(self.totals(row), u64::saturating_add);
         }
         let mut all = Selection::of(&rows, &[]);
         for &row in without.iter().filter(|&&row| all.contains(self, row)) {
-            let subtree = self.totals(row);
-            totals.files -= u64::from(subtree.files);
-            totals.directories -= u64::from(subtree.directories);
-            totals.others -= u64::from(subtree.others);
-            totals.disk_usage = totals.disk_usage.saturating_sub(subtree.disk_usage);
+            totals.update(self.totals(row), u64::saturating_sub);
         }
         let mut selection = Selection::of(&rows, without);
         for (file, rows) in self.shared.linked() {
