@@ -29,7 +29,6 @@ struct Uncached<'p> {
     index: usize,
 }
 
-/// The lookups of many paths, and their answers.
 struct ManyPaths<'m, P> {
     of: &'m Revalidation<'m>,
     paths: &'m [P],

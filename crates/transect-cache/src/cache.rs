@@ -161,7 +161,6 @@ impl AttributeCache {
         cached_dir
     }
 
-    /// Evicts directories if the memory limit is exceeded.
     pub(super) fn enforce_memory_limit(&self) {
         if let Some(max) = self.options.memory
             && self.store.dirs.memory() > max
@@ -180,7 +179,6 @@ impl AttributeCache {
         evicted.len()
     }
 
-    /// Returns how many revalidations have begun.
     pub(super) fn revalidations_begun(&self) -> u64 {
         self.revalidations.load(Ordering::Acquire)
     }

@@ -125,7 +125,6 @@ impl ListingBudget {
         self.spent.saturating_add(costs.queries_of(wanted as u64))
     }
 
-    /// Returns whether a listing is worth trying.
     pub(super) fn allows_listing(&self, costs: &CacheCosts, wanted: usize) -> bool {
         let price = self.price.unwrap_or_else(|| costs.listing_of(MIN_ASSUMED_NAMES));
         self.budget(costs, wanted) >= price
@@ -164,7 +163,6 @@ impl ListingBudget {
         *self = Self { spent: 0, price: Some(costs.listing_of(names)) };
     }
 
-    /// Records that the directory cannot be listed.
     pub(super) fn record_unlistable(&mut self) {
         self.price = Some(u64::MAX);
     }

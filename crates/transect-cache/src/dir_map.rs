@@ -85,12 +85,10 @@ impl DirMap {
         self.memory.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Returns the size of all entries in bytes.
     pub(super) fn memory(&self) -> usize {
         usize::try_from(self.memory.load(Ordering::Relaxed)).unwrap_or(0)
     }
 
-    /// Calls a function for every directory.
     pub(super) fn for_each(&self, mut each: impl FnMut(&Arc<CachedDir>)) {
         for shard in &self.shards {
             // Not under the lock: the function may take long.

@@ -68,7 +68,6 @@ impl Revalidation<'_> {
         }
     }
 
-    /// Checks whether a listing is still valid.
     fn check_listing(&self, cached_dir: &Arc<CachedDir>) {
         let _lister = cached_dir.lock_listing();
         let Some(listing) = cached_dir.read().listing else { return };

@@ -13,7 +13,6 @@ use super::revalidation::Revalidation;
 use super::split_path::{is_entry_name, split};
 use super::{AttributeCache, LookupResult};
 
-/// The kind of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LookupKind {
     /// The attributes of a path, or of the target of a link.
@@ -29,7 +28,6 @@ impl LookupKind {
 }
 
 impl Lookup {
-    /// Returns whether this answers a lookup.
     pub(super) fn answers(&self, kind: LookupKind) -> bool {
         match self {
             Self::Attributes(_) | Self::Failed(_) => true,
@@ -38,7 +36,6 @@ impl Lookup {
         }
     }
 
-    /// Returns the attributes or the error.
     pub(super) fn into_result(self) -> LookupResult {
         match self {
             Self::Attributes(attributes) => Ok(attributes),

@@ -240,14 +240,12 @@ impl NameTable {
         index.reserve(names, |&number| hasher.hash_one(entries[number as usize].name(spelt)));
     }
 
-    /// Releases reserved memory.
     pub(super) fn shrink(&mut self) {
         self.names.shrink_to_fit();
         self.entries.shrink_to_fit();
         self.records.shrink_to_fit();
     }
 
-    /// Returns the number of names.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -262,7 +260,6 @@ impl NameTable {
     }
 }
 
-/// A name with its hash.
 #[derive(Clone, Copy)]
 pub(super) struct HashedName<'a> {
     pub(super) bytes: &'a [u8],

@@ -30,7 +30,6 @@ impl Revalidation<'_> {
         own
     }
 
-    /// Queries the target of a link.
     pub(super) fn query_target(
         &self,
         cached_dir: &Arc<CachedDir>,

@@ -102,7 +102,6 @@ impl Revalidation<'_> {
         Ok(None)
     }
 
-    /// Looks up a name in one directory.
     #[inline]
     fn find_in_dir(
         &self,

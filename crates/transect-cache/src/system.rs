@@ -17,7 +17,6 @@ pub(super) struct DirIdentity {
     pub(super) ctime: Option<i64>,
 }
 
-/// The fields of an identity.
 const IDENTITY: FieldMask = FieldMask::FILE_ID.union(FieldMask::MTIME).union(FieldMask::CTIME);
 
 impl DirIdentity {

@@ -77,13 +77,11 @@ impl Watches {
         self.thread.lock().expect("BUG: a thread panicked while it started one").is_some()
     }
 
-    /// Returns whether events wait to be applied.
     #[inline]
     pub(super) fn has_events(&self) -> bool {
         self.queue.pending.load(Ordering::Acquire)
     }
 
-    /// Returns the number of watched directories.
     pub(super) fn len(&self) -> usize {
         self.lock().watched.len()
     }
