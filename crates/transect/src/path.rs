@@ -33,7 +33,6 @@ pub(crate) fn strip_prefix_bytes(path: &Path, bytes: usize) -> &Path {
     rest.as_path()
 }
 
-/// Appends a name to a path.
 pub(crate) fn push_name(path: &mut OsString, name: &OsStr) {
     if !ends_with_separator(path.as_encoded_bytes()) {
         path.push(std::path::MAIN_SEPARATOR_STR);

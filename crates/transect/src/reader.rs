@@ -40,7 +40,6 @@ impl Readers {
         }
     }
 
-    /// Returns a reader for one thread.
     pub(crate) fn reader(&self) -> AnyReader {
         #[cfg(feature = "volumes")]
         if ReaderKind::VOLUMES.contains(&self.kind) {

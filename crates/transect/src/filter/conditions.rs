@@ -98,7 +98,6 @@ impl Conditions {
         applies.then_some(ModeCondition::Any(0o111))
     }
 
-    /// Returns whether an entry meets all conditions.
     pub(super) fn matches(&self, attributes: &Attributes) -> bool {
         satisfies(self.min_size, attributes.size(), |least, size| size >= least)
             && satisfies(self.max_size, attributes.size(), |most, size| size <= most)

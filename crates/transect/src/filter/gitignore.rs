@@ -38,7 +38,6 @@ impl RulesFiles {
         Ok(Self { gitignore, names: git.into_iter().chain(names.iter().cloned()).collect() })
     }
 
-    /// Returns whether rules apply.
     pub(crate) fn are_used(&self) -> bool {
         !self.names.is_empty()
     }

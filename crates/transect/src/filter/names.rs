@@ -47,7 +47,6 @@ impl Names {
     }
 }
 
-/// Returns whether a name begins with a dot.
 pub(super) fn is_hidden(name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(b".")
 }

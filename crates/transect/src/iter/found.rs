@@ -91,7 +91,6 @@ impl FoundEntries {
         entries
     }
 
-    /// Adds an entry.
     pub(super) fn add_entry(&mut self, entry: DirEntry) {
         self.names.push(&entry.name);
         self.entries.push((entry.attributes, entry.followed));

@@ -118,7 +118,6 @@ impl<R: BufRead> JsonReader<R> {
         Ok((start, digits))
     }
 
-    /// Reads `true` or `false`.
     pub(super) fn boolean(&mut self) -> Result<bool, Error> {
         match self.peek()? {
             Some(b't') => self.literal(b"true").map(|()| true),
@@ -159,7 +158,6 @@ impl<R: BufRead> JsonReader<R> {
         }
     }
 
-    /// Returns the offset of the next byte.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }

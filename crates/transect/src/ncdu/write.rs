@@ -9,7 +9,6 @@ use transect_sys::FileType;
 use crate::sink::SkipReason;
 use crate::table::{Row, Table, UnreadReason};
 
-/// Nanoseconds per second.
 const NANOSECONDS: i64 = 1_000_000_000;
 
 /// Writes a root of a table with everything below it as an export. `path` names the root in the

@@ -79,7 +79,6 @@ pub(super) struct SortSpec {
     pub(super) limit: Option<usize>,
 }
 
-/// An entry to be sorted.
 #[derive(Debug)]
 struct SortEntry {
     sort_value: Option<i128>,

@@ -64,7 +64,6 @@ macro_rules! columns {
                 self.known.clear();
             }
 
-            /// Appends a row.
             pub(super) fn push(&mut self, columns: FieldMask, name: &OsStr, attributes: &Attributes) {
                 self.names.push(name);
                 self.push_known(columns, attributes.known());
@@ -112,7 +111,6 @@ macro_rules! columns {
                 })*
             }
 
-            /// Returns the known attributes of a row.
             pub(super) fn attributes(&self, columns: FieldMask, row: usize) -> Attributes {
                 let mut attributes = Attributes::of_type(self.types[row]);
                 let known = self.known(columns, row);

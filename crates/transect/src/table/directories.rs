@@ -35,7 +35,6 @@ pub struct SubtreeTotals {
 impl SubtreeTotals {
     const UNKNOWN: i64 = i64::MIN;
 
-    /// Returns the totals of one entry.
     pub(super) fn of_entry(attributes: &Attributes) -> Self {
         let file_type = attributes.file_type();
         let count = |is: bool| u32::from(is);
@@ -59,7 +58,6 @@ impl SubtreeTotals {
         }
     }
 
-    /// Returns whether a sum of bytes is saturated.
     pub(super) fn is_saturated(&self) -> bool {
         self.apparent == u64::MAX || self.disk_usage == u64::MAX
     }
@@ -258,7 +256,6 @@ impl Directories {
         self.rows.rank(start)..self.rows.rank(end)
     }
 
-    /// Returns the index of the directory with this row.
     #[inline]
     pub(super) fn index(&self, row: Row) -> Option<u32> {
         self.rows.index_of(row.0).map(|index| index as u32)

@@ -38,7 +38,6 @@ impl DirectoryBuffer {
         self.totals.disk_usage - before
     }
 
-    /// Adds one entry.
     #[inline]
     pub(super) fn push(
         &mut self,

@@ -108,7 +108,6 @@ impl<H> PendingBatch<H> {
         Self { batch, number, handle: Some(Arc::clone(handle)), back: back.clone() }
     }
 
-    /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
         self.batch.len()
     }

@@ -43,7 +43,6 @@ impl RootEntries {
         self.repeated[index]
     }
 
-    /// Returns the number of distinct roots.
     pub(super) fn distinct(&self) -> usize {
         self.repeated.iter().filter(|&&repeated| !repeated).count()
     }

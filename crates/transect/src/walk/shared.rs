@@ -114,7 +114,6 @@ impl<R: Reader> WalkShared<R> {
         }
     }
 
-    /// Stops the walk on all threads.
     pub(super) fn quit(&self) {
         self.quit.store(true, Ordering::Relaxed);
     }
@@ -124,7 +123,6 @@ impl<R: Reader> WalkShared<R> {
         id.is_none_or(|id| lock(&self.seen).insert(id))
     }
 
-    /// Returns whether a directory was read before.
     pub(super) fn was_seen(&self, id: Option<FileId>) -> bool {
         id.is_some_and(|id| lock(&self.seen).contains(&id))
     }

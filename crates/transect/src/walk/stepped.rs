@@ -141,7 +141,6 @@ impl<R: Reader, S: Sink> SteppedWalk<R, S> {
         self.worker.is_some().then_some(&mut self.sink)
     }
 
-    /// Returns a handle that stops the walk.
     pub(crate) fn stopper(&self) -> Stopper<R> {
         Stopper(Arc::clone(&self.shared))
     }

@@ -362,7 +362,6 @@ impl<'w, R: Reader> Worker<'w, R> {
         }
     }
 
-    /// Drops entries by their attributes.
     fn judge_attributes(&mut self) {
         let filter = self.shared.plan.filter.as_ref();
         if let Some(filter) = filter.filter(|filter| filter.has_conditions()) {
@@ -456,7 +455,6 @@ impl<'w, R: Reader> Worker<'w, R> {
         }
     }
 
-    /// Reports that the attributes of an entry could not be queried.
     fn report_stat_fault(&mut self, dir: &Arc<Dir>, name: &OsStr, fault: Fault) {
         match fault {
             Fault::Vanished => self.note_missing(dir, name, FileType::Unknown),

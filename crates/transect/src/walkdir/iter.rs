@@ -158,7 +158,6 @@ impl IntoIter {
         Ok(())
     }
 
-    /// Lists the current directory.
     fn list(&mut self) {
         let depth = self.levels.len() - 1;
         let (mut names, mut found) = (NameBuffer::default(), Vec::new());
