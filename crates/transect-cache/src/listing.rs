@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use transect_sys::{Attributes, FieldMask, FileType};
+use transect_sys::{Attributes, FieldMask, FileType, NameBuffer};
 
 use super::cached_dir::{CachedDir, CompleteListing, DirState, Freshness};
 use super::lookup::LookupKind;
@@ -152,7 +152,8 @@ impl Revalidation<'_> {
 
     fn store_listing(&self, directory: &mut DirState, names: &ListedNames) {
         let freshness = directory.freshness(self.level, self.epoch, self.number);
-        directory.table.reserve(names.entries.len(), names.bytes.len(), &self.cache.store.hasher);
+        let bytes = names.iter().map(|(name, ..)| name.len()).sum();
+        directory.table.reserve(names.types.len(), bytes, &self.cache.store.hasher);
         for (name, file_type, attributes) in names.iter() {
             let name = self.hashed(name);
             match attributes {
@@ -175,35 +176,31 @@ fn store_error(directory: &mut DirState, error: LookupError, begun: u64) {
 /// The names of a listing, until the directory can be locked for writing.
 #[derive(Default)]
 struct ListedNames {
-    bytes: Vec<u8>,
-    /// The end of each name, and its type.
-    entries: Vec<(u32, FileType)>,
+    names: NameBuffer,
+    types: Vec<FileType>,
     /// Attributes that came with the listing, with the index of their entry.
-    complete: Vec<(u32, Attributes)>,
+    complete: Vec<(usize, Attributes)>,
 }
 
 impl ListedNames {
     fn push(&mut self, name: &OsStr, attributes: &Attributes, want: FieldMask) {
         if attributes.known().contains(want) {
-            self.complete.push((self.entries.len() as u32, *attributes));
+            self.complete.push((self.types.len(), *attributes));
         }
-        self.bytes.extend_from_slice(name.as_encoded_bytes());
-        self.entries.push((self.bytes.len() as u32, attributes.file_type()));
+        self.names.push(name);
+        self.types.push(attributes.file_type());
     }
 
     fn len(&self) -> u64 {
-        self.entries.len() as u64
+        self.types.len() as u64
     }
 
     /// Iterates over names, types, and attributes where there are any.
     fn iter(&self) -> impl Iterator<Item = (&[u8], FileType, Option<&Attributes>)> {
         let mut complete = self.complete.iter().peekable();
-        let mut start = 0;
-        (0..).zip(&self.entries).map(move |(index, &(end, file_type))| {
-            let name = &self.bytes[start..end as usize];
-            start = end as usize;
+        self.types.iter().enumerate().map(move |(index, &file_type)| {
             let attributes = complete.next_if(|(own, _)| *own == index);
-            (name, file_type, attributes.map(|(_, attributes)| attributes))
+            (self.names.bytes(index), file_type, attributes.map(|(_, attributes)| attributes))
         })
     }
 }
