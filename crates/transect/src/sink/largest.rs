@@ -1,6 +1,6 @@
 //! The largest of many entries, in little memory and independent of the order in which they come.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::path::PathBuf;
 
 use transect_sys::FileId;
@@ -45,11 +45,8 @@ pub struct LargestEntry {
 impl LargestEntry {
     /// Orders by size, largest first, then by file id, which is cheap to compare, then by path.
     fn compare(&self, other: &Self) -> Ordering {
-        other
-            .rank
-            .cmp(&self.rank)
-            .then_with(|| self.id.cmp(&other.id))
-            .then_with(|| self.path.cmp(&other.path))
+        let key = |entry: &Self| (Reverse(entry.rank), entry.id);
+        key(self).cmp(&key(other)).then_with(|| self.path.cmp(&other.path))
     }
 }
 
