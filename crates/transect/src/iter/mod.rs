@@ -21,13 +21,13 @@ mod sorted;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use transect_sys::Reader;
 
 use crate::error::Error;
-use crate::lock::lock;
 use crate::options::ScanOptions;
 use crate::plan::ScanPlan;
 use crate::reader::{AnyReader, Readers};
@@ -295,24 +295,23 @@ impl<R: Reader> Stepping<R> {
         let Some(sink) = self.walk.sink() else { return State::End };
         let want = sink.want;
         sink.queue = Some(Arc::clone(&queue));
-        // A thread that fails to start must not take the walk with it.
-        let walk = Arc::new(std::sync::Mutex::new(Some(self.walk)));
-        let given = Arc::clone(&walk);
+        // Sent once the thread has started: one that fails to start must not take the walk with it.
+        let (sender, receiver) = channel::<SteppedWalk<R, ChunkSink>>();
         let (make_reader, to) = (Arc::clone(&self.make_reader), Arc::clone(&queue));
         let driver = Builder::new().name("transect-walk".to_owned()).spawn(move || {
             let _end = FinishOnDrop(&to);
-            let walk = lock(&given).take().expect("BUG: another thread took the walk");
+            let walk = receiver.recv().expect("BUG: a walk that was not sent");
             let make_sink = || ChunkSink::new(want, Some(Arc::clone(&to)));
             Ok(walk.run_to_end(&make_sink, &|| make_reader())?.diagnostics)
         });
         match driver {
-            Ok(driver) => State::Threads(Threads { queue, stopper, driver: Some(driver) }),
+            Ok(driver) => {
+                sender.send(self.walk).expect("BUG: the thread ended before it got the walk");
+                State::Threads(Threads { queue, stopper, driver: Some(driver) })
+            }
             Err(_) => {
-                let Some(mut walk) = lock(&walk).take() else { return State::End };
-                if let Some(sink) = walk.sink() {
-                    sink.queue = None;
-                }
-                State::Stepping(Self { walk, stays_here: true, ..self })
+                sink.queue = None;
+                State::Stepping(Self { stays_here: true, ..self })
             }
         }
     }
