@@ -93,11 +93,6 @@ impl Conditions {
             | if_set(self.mode.is_some() || self.executable, FieldMask::MODE)
     }
 
-    fn of_executables(&self, attributes: &Attributes) -> Option<ModeCondition> {
-        let applies = self.executable && attributes.file_type().is_file();
-        applies.then_some(ModeCondition::Any(0o111))
-    }
-
     pub(super) fn matches(&self, attributes: &Attributes) -> bool {
         satisfies(self.min_size, attributes.size(), |least, size| size >= least)
             && satisfies(self.max_size, attributes.size(), |most, size| size <= most)
@@ -106,11 +101,9 @@ impl Conditions {
             && satisfies(self.uid, attributes.uid(), |uid, owner| uid == owner)
             && satisfies(self.gid, attributes.gid(), |gid, group| gid == group)
             && satisfies(self.mode, attributes.mode(), ModeCondition::is_met_by)
-            && satisfies(
-                self.of_executables(attributes),
-                attributes.mode(),
-                ModeCondition::is_met_by,
-            )
+            && (!self.executable
+                || !attributes.file_type().is_file()
+                || attributes.mode().is_some_and(|mode| mode & 0o111 != 0))
     }
 }
 

@@ -64,7 +64,7 @@ impl<'a> Visit<'a> {
 
 /// An entry of a visit, and the directory that holds it. Dereferences to [`EntryRef`]: name, type and
 /// attributes.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct VisitEntry<'a> {
     dir: &'a Arc<Dir>,
     entry: EntryRef<'a>,
@@ -90,14 +90,6 @@ impl<'a> VisitEntry<'a> {
         self.dir.entry_depth()
     }
 }
-
-impl Clone for VisitEntry<'_> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl Copy for VisitEntry<'_> {}
 
 impl<'a> std::ops::Deref for VisitEntry<'a> {
     type Target = EntryRef<'a>;

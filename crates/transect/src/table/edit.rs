@@ -168,12 +168,6 @@ fn copy<'t>(
     links: &Links,
 ) {
     let mut attributes: Attributes = table.attributes(row);
-    let is_entered = table.directories.index(row).is_some();
-    if attributes.file_type() == FileType::Directory && !is_entered {
-        // Below the maximum depth.
-        importer.add_entry(name, &attributes);
-        return;
-    }
     if attributes.file_type() != FileType::Directory {
         let known = linked.get(&row).copied();
         let same = || attributes.file_id().filter(|_| !links.read_again.is_empty());
@@ -189,6 +183,9 @@ fn copy<'t>(
             }
             None => attributes.set_nlink(1),
         }
+    }
+    // A directory below the maximum depth was not entered.
+    if table.directories.index(row).is_none() {
         importer.add_entry(name, &attributes);
         return;
     }

@@ -170,7 +170,7 @@ impl IntoIter {
         match opened {
             Err(fault) => level.error = Some(failed(Operation::OpenDirectory, &level.path, fault)),
             Ok(handle) => {
-                loop {
+                level.error = loop {
                     let status = self.reader.list(&handle, &mut self.batch, &Want::nothing());
                     self.reader.fill(&handle, &mut self.batch, &Want::nothing());
                     for entry in self.batch.iter() {
@@ -180,14 +180,12 @@ impl IntoIter {
                     }
                     match status {
                         Ok(ListStatus::More) => {}
-                        Ok(ListStatus::End) => break,
+                        Ok(ListStatus::End) => break None,
                         Err(fault) => {
-                            level.error =
-                                Some(failed(Operation::ReadDirectory, &level.path, fault));
-                            break;
+                            break Some(failed(Operation::ReadDirectory, &level.path, fault));
                         }
                     }
-                }
+                };
                 level.handle = has_directories.then_some(handle);
             }
         }
