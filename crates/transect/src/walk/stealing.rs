@@ -43,7 +43,7 @@ use crate::walk::device_wait::DeviceWait;
 use crate::walk::helpers::{Helpers, PendingBatches};
 use crate::walk::shared::WalkShared;
 use crate::walk::spare_work::SpareWork;
-use crate::walk::task::{Task, Tasks};
+use crate::walk::task::{TaskOf, Tasks};
 use crate::walk::worker::{Reading, WithWorker, Worker};
 
 struct Pool<'p, R: Reader> {
@@ -64,8 +64,6 @@ struct Pool<'p, R: Reader> {
     /// A thread panicked: the others must not wait for its tasks.
     aborted: AtomicBool,
 }
-
-type TaskOf<R> = Task<<R as Reader>::Handle>;
 
 /// Thread numbers, each with its stack.
 type Stacks<R> = Vec<(usize, Deque<TaskOf<R>>)>;

@@ -8,8 +8,10 @@ use transect_sys::Reader;
 use crate::dir::Dir;
 use crate::walk::budget::HandlePermit;
 
-/// Tasks of a reader.
-pub(super) type Tasks<R> = Vec<Task<<R as Reader>::Handle>>;
+/// A task of a reader.
+pub(super) type TaskOf<R> = Task<<R as Reader>::Handle>;
+
+pub(super) type Tasks<R> = Vec<TaskOf<R>>;
 
 /// A directory that waits to be read: its position, and the handle to open it from.
 pub(super) struct Task<H> {

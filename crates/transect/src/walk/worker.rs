@@ -23,7 +23,7 @@ use crate::progress::ProgressCounts;
 use crate::sink::{Flow, Omission, Sink, SkipReason, Visit};
 use crate::walk::judge::{judge, prune};
 use crate::walk::shared::{DeferredLink, WalkShared};
-use crate::walk::task::{Anchor, Task, TaskFlags, Tasks};
+use crate::walk::task::{Anchor, Task, TaskFlags, TaskOf, Tasks};
 
 pub(super) use prober::Prober;
 
@@ -41,8 +41,6 @@ pub(super) struct Worker<'w, R: Reader> {
     counts: ProgressCounts,
     bytes_reported: u64,
 }
-
-type TaskOf<R> = Task<<R as Reader>::Handle>;
 
 /// Calls a function with the worker of another thread, which has this number.
 pub(super) type WithWorker<'a, R> = dyn Fn(usize, &mut dyn FnMut(&mut Worker<'_, R>)) + Sync + 'a;

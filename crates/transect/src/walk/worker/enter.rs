@@ -38,17 +38,11 @@ impl<R: Reader> Worker<'_, R> {
     /// Opens a directory relative to its parent, or to the nearest ancestor that is open.
     pub(super) fn open(&mut self, task: &TaskOf<R>) -> Result<R::Handle, Fault> {
         let shared = self.shared;
-        shared.budget.with_descriptor(|| self.try_open(task))
-    }
-
-    fn try_open(&mut self, task: &TaskOf<R>) -> Result<R::Handle, Fault> {
-        if task.parent.is_top() {
-            return self
-                .reader
-                .open_root(Path::new(&task.name), self.shared.plan.options.follow_links);
-        }
-        self.call_from_anchor(task, |reader, anchor, steps| {
-            reader.open(anchor, steps, task.flags.followed)
+        shared.budget.with_descriptor(|| match task.parent.is_top() {
+            true => self.reader.open_root(Path::new(&task.name), shared.plan.options.follow_links),
+            false => self.call_from_anchor(task, |reader, anchor, steps| {
+                reader.open(anchor, steps, task.flags.followed)
+            }),
         })
     }
 

@@ -91,11 +91,10 @@ impl<R: Reader> Worker<'_, R> {
     fn is_missing(&mut self, handle: &R::Handle, name: &OsStr) -> bool {
         match self.reader.stat(handle, &[name], FieldMask::empty(), false) {
             Err(fault) => is_gone(&fault),
-            Ok(attributes) if attributes.file_type() != FileType::Directory => false,
-            Ok(_) => match self.reader.open(handle, &[name], false) {
-                Err(fault) => is_gone(&fault),
-                Ok(_) => false,
-            },
+            Ok(attributes) => {
+                attributes.file_type() == FileType::Directory
+                    && self.reader.open(handle, &[name], false).is_err_and(|fault| is_gone(&fault))
+            }
         }
     }
 
