@@ -1,51 +1,43 @@
 //! A build without the feature `filters`: patterns are refused when a walk is planned.
 
-pub(crate) mod globs {
-    use std::path::Path;
+use std::path::Path;
 
-    use transect_sys::{FileType, Verdict};
+use transect_sys::{FileType, Verdict};
 
-    use crate::error::Error;
+use crate::error::Error;
 
-    /// No globs.
-    #[derive(Debug)]
-    pub(crate) struct Globs;
+/// No globs, and no regular expressions.
+#[derive(Debug)]
+pub(crate) struct NoPatterns;
 
-    impl Globs {
-        pub(crate) fn compile(globs: &[String], _: bool) -> Result<Self, Error> {
-            globs.first().map_or(Ok(Self), |glob| Err(Error::without_filters(glob)))
-        }
+impl NoPatterns {
+    pub(crate) fn compile(patterns: &[String], _: bool) -> Result<Self, Error> {
+        patterns.first().map_or(Ok(Self), |pattern| Err(Error::without_filters(pattern)))
+    }
 
-        pub(crate) fn is_empty(&self) -> bool {
-            true
-        }
+    pub(crate) fn is_empty(&self) -> bool {
+        true
+    }
 
-        pub(crate) fn judge(&self, _: &Path, _: FileType) -> Verdict {
-            Verdict::Keep
-        }
+    pub(crate) fn judge(&self, _: &Path, _: FileType) -> Verdict {
+        Verdict::Keep
+    }
 
-        pub(crate) fn judge_root(&self, _: &Path, _: FileType) -> Verdict {
-            Verdict::Keep
-        }
+    pub(crate) fn judge_root(&self, _: &Path, _: FileType) -> Verdict {
+        Verdict::Keep
+    }
+
+    pub(crate) fn matches(&self, _: &[u8]) -> bool {
+        true
     }
 }
 
+pub(crate) mod globs {
+    pub(crate) use super::NoPatterns as Globs;
+}
+
 pub(crate) mod regexes {
-    use crate::error::Error;
-
-    /// No regular expressions.
-    #[derive(Debug)]
-    pub(crate) struct Regexes;
-
-    impl Regexes {
-        pub(crate) fn compile(regexes: &[String], _: bool) -> Result<Self, Error> {
-            regexes.first().map_or(Ok(Self), |regex| Err(Error::without_filters(regex)))
-        }
-
-        pub(crate) fn matches(&self, _: &[u8]) -> bool {
-            true
-        }
-    }
+    pub(crate) use super::NoPatterns as Regexes;
 }
 
 pub(crate) mod gitignore {
