@@ -7,7 +7,7 @@ mod auto;
 use std::cell::LazyCell;
 use std::sync::Arc;
 
-use transect_sys::{ReaderKind, ReaderSettings, StatOrder, host};
+use transect_sys::{ReaderKind, ReaderSettings, host};
 
 use crate::error::Error;
 use crate::filter::CompiledFilters;
@@ -64,11 +64,6 @@ pub(crate) struct ThreadLimits {
 }
 
 impl ScanPlan {
-    /// Returns whether filters look into directories, or at the targets of links.
-    pub(crate) fn probes(&self) -> bool {
-        self.filter.as_ref().is_some_and(|filter| filter.probes())
-    }
-
     pub(crate) fn new(options: ScanOptions) -> Result<Self, Error> {
         if options.roots.is_empty() {
             return Err(Error::NoRoots);
@@ -87,8 +82,7 @@ impl ScanPlan {
         {
             return Err(Error::ReaderUnavailable(reader.as_str(), why));
         }
-        let reader_settings =
-            reader_settings(reader, options.settings.buffer_size, options.settings.stat_order)?;
+        let reader_settings = reader_settings(reader, &options.settings)?;
         if let Some(max) = options.max_depth.filter(|&max| max < options.min_depth) {
             return Err(Error::InvalidDepths { min: options.min_depth, max });
         }
@@ -177,16 +171,12 @@ fn descriptors_left() -> usize {
 }
 
 /// Checks that the reader supports its settings.
-fn reader_settings(
-    reader: ReaderKind,
-    buffer_size: Option<usize>,
-    stat_order: Option<StatOrder>,
-) -> Result<ReaderSettings, Error> {
+fn reader_settings(reader: ReaderKind, given: &WalkSettings) -> Result<ReaderSettings, Error> {
     let mut settings = ReaderSettings::default();
     let without = |setting| {
         Error::InvalidSetting(format!("reader '{}' does not use a {setting}", reader.as_str()))
     };
-    if let Some(size) = buffer_size {
+    if let Some(size) = given.buffer_size {
         if !reader.takes_buffer_size() {
             return Err(without("buffer size"));
         }
@@ -198,7 +188,7 @@ fn reader_settings(
         }
         settings.buffer_size = size;
     }
-    if let Some(order) = stat_order {
+    if let Some(order) = given.stat_order {
         if !reader.takes_stat_order() {
             return Err(without("stat order"));
         }

@@ -103,7 +103,8 @@ pub(crate) fn walk<R: Reader>(
 
 /// Returns the second reader of a worker, if a filter needs one.
 fn prober<R: Reader>(plan: &ScanPlan, make_reader: &dyn Fn() -> R) -> Option<Prober<R>> {
-    plan.probes().then(|| Prober::new(make_reader()))
+    let filter = plan.filter.as_ref().filter(|filter| filter.probes());
+    filter.map(|_| Prober::new(make_reader()))
 }
 
 /// Visits `tasks` and everything else that is left of a walk.
