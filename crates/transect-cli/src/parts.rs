@@ -81,13 +81,10 @@ pub(crate) fn run(part: &PartCommand) -> Result<ExitStatus, CliError> {
     let PartCommand::Lab { args } = part;
     let name = "transect-lab";
     let program = sibling::find(name).ok_or_else(|| {
-        CliError::Usage(format!(
+        CliError::Failed(format!(
             "'{name}' is neither beside this program nor on PATH; in a checkout, \
              `cargo build --release -p {name}` builds it"
         ))
     })?;
-    sibling::run(&program, args).map_err(|error| {
-        let (program, reason) = (program.display(), transect::reason(&error));
-        CliError::File(format!("cannot start '{program}': {reason}"))
-    })
+    sibling::run(&program, args).map_err(CliError::cannot("start", &program))
 }

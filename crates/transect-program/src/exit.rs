@@ -12,6 +12,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use transect::Diagnostics;
@@ -49,19 +50,11 @@ impl ExitStatus {
 /// An error that ends the program.
 #[derive(Debug)]
 pub enum CliError {
-    /// The walk could not begin.
-    Walk(transect::Error),
     /// The output could not be written.
     Output(io::Error),
-    /// A file could not be written; the full message.
-    File(String),
     /// The transform could not start.
     Transform(transect_transform::Error),
-    /// A service could not start, or does not answer.
-    Service(transect_service::Error),
-    /// The arguments do not fit together.
-    Usage(String),
-    /// The work failed; the full message.
+    /// The arguments do not fit together, or the work failed; the full message.
     Failed(String),
 }
 
@@ -70,11 +63,19 @@ impl CliError {
     pub fn failed(error: impl fmt::Display) -> Self {
         Self::Failed(error.to_string())
     }
+
+    /// Returns what makes an error of an error of the system: `cannot read 'notes': permission denied`.
+    pub fn cannot(operation: &str, path: &Path) -> impl Fn(io::Error) -> Self {
+        move |error| {
+            let (path, reason) = (path.display(), transect::reason(&error));
+            Self::Failed(format!("cannot {operation} '{path}': {reason}"))
+        }
+    }
 }
 
 impl From<transect::Error> for CliError {
     fn from(error: transect::Error) -> Self {
-        Self::Walk(error)
+        Self::failed(error)
     }
 }
 
@@ -86,7 +87,7 @@ impl From<transect_transform::Error> for CliError {
 
 impl From<transect_service::Error> for CliError {
     fn from(error: transect_service::Error) -> Self {
-        Self::Service(error)
+        Self::failed(error)
     }
 }
 
@@ -106,10 +107,8 @@ impl From<io::Error> for CliError {
 impl fmt::Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Walk(error) => error.fmt(f),
             Self::Transform(error) => error.fmt(f),
-            Self::Service(error) => error.fmt(f),
-            Self::File(reason) | Self::Usage(reason) | Self::Failed(reason) => f.write_str(reason),
+            Self::Failed(reason) => f.write_str(reason),
             Self::Output(error) => write!(f, "cannot write output: {}", transect::reason(error)),
         }
     }

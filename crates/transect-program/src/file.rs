@@ -24,13 +24,13 @@ pub fn write(
     if file.as_os_str() == "-" {
         return Ok(write_buffered(stream::stdout(), write)?);
     }
-    check_output_path(file).map_err(|error| cannot_write(file, &error))?;
+    check_output_path(file).map_err(CliError::cannot("write", file))?;
     // Checked once: a file mistaken for a device would be overwritten in place.
     if attributes_at(file).is_ok_and(|there| there.file_type() != FileType::File) {
         // Devices, pipes and terminals are written to; opening a directory fails. A regular file
         // that appeared meanwhile is not truncated.
         let written = open_sink(file).and_then(|there| write_buffered(Stream::new(there), write));
-        return written.map_err(|error| cannot_write(file, &error));
+        return written.map_err(CliError::cannot("write", file));
     }
     let published = put_with(file, write)?;
     report_lost_metadata(&published.path, &published.lost_metadata);
@@ -50,9 +50,10 @@ pub fn write_private(
     Ok(())
 }
 
-fn cannot_write(file: &Path, error: &io::Error) -> CliError {
-    let (file, reason) = (file.display(), transect::reason(error));
-    CliError::File(format!("cannot write '{file}': {reason}"))
+/// Creates a directory for output, and those above it.
+pub fn create_directory(directory: &Path) -> Result<(), CliError> {
+    let created = check_output_path(directory).and_then(|()| std::fs::create_dir_all(directory));
+    created.map_err(CliError::cannot("create", directory))
 }
 
 fn write_buffered(

@@ -7,7 +7,6 @@ use std::process::{self, Stdio};
 use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use transect_sys::check_output_path;
 
 use crate::exit::{CliError, ExitStatus};
 use crate::{file, stream};
@@ -124,10 +123,7 @@ pub fn man(root: Command, args: &ManArgs) -> Result<ExitStatus, CliError> {
     let mut root = root.disable_help_subcommand(true);
     root.build();
     if let Some(dir) = &args.output {
-        check_output_path(dir).and_then(|()| std::fs::create_dir_all(dir)).map_err(|error| {
-            let (dir, reason) = (dir.display(), transect::reason(&error));
-            CliError::File(format!("cannot create '{dir}': {reason}"))
-        })?;
+        file::create_directory(dir)?;
         write_pages(&root, dir)?;
         return Ok(ExitStatus::Complete);
     }
@@ -136,13 +132,13 @@ pub fn man(root: Command, args: &ManArgs) -> Result<ExitStatus, CliError> {
         let parent = command.get_bin_name().unwrap_or(command.get_name());
         let found = command.find_subcommand(name).filter(|command| !command.is_hide_set());
         command = found.ok_or_else(|| {
-            CliError::Usage(format!(
+            CliError::Failed(format!(
                 "'{name}' is not a command; `{parent} --help` lists the commands"
             ))
         })?;
         if is_program(command) {
             let why = format!("'{name}' is a program of its own");
-            return Err(CliError::Usage(format!("{why}; `{parent} {name} man` prints its pages")));
+            return Err(CliError::Failed(format!("{why}; `{parent} {name} man` prints its pages")));
         }
     }
     let page = page(command)?;

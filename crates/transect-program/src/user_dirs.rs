@@ -47,7 +47,7 @@ pub fn cache(part: &str) -> Result<PathBuf, CliError> {
     let create = |path: &Path| private_dir::create_all(path, OtherUsers::ReadOnly);
     path.parent().map_or(Ok(()), create).and_then(|()| create(&path)).map_err(|refused| {
         let (why, variable) = (transect::reason(&refused), CACHE.variable);
-        CliError::File(format!("{why}; set {variable} to a directory that only you can write to"))
+        CliError::Failed(format!("{why}; set {variable} to a directory that only you can write to"))
     })?;
     Ok(path)
 }
@@ -81,7 +81,7 @@ impl UserDir {
         named.ok_or_else(|| {
             let Self { what, variable, .. } = self;
             let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
-            CliError::File(format!(
+            CliError::Failed(format!(
                 "no {what} directory: neither {variable} nor {home} is an absolute path; \
                  set one of them"
             ))

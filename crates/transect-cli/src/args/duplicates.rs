@@ -105,7 +105,7 @@ impl DuplicatesArgs {
         };
         if self.keep.is_none() && self.prefer.is_empty() {
             let message = "say which file of each group stays: --keep RULE or --prefer PATH";
-            return Err(CliError::Usage(message.to_owned()));
+            return Err(CliError::failed(message));
         }
         Ok(Some(action))
     }

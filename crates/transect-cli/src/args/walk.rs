@@ -373,7 +373,7 @@ impl WalkArgs {
             ),
             None => return Ok(()),
         };
-        Err(CliError::Usage(message))
+        Err(CliError::Failed(message))
     }
 
     /// Prints a hint if the only path is missing, and could be meant as a command.

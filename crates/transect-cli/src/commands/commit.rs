@@ -10,7 +10,6 @@ use transect_snapshot::tasks::{
 };
 use transect_sys::file::attributes_at;
 
-use super::task::failed;
 use crate::args::CommitArgs;
 use crate::commands::snapshot::{interrupted, set_command};
 use crate::output::time::TimeFormatter;
@@ -21,7 +20,7 @@ use transect_program::interrupt::cancel_on_signal;
 
 pub(crate) fn run(args: &CommitArgs) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;
-    let commit = Commit::open(&args.folder).map_err(|error| failed(&error))?;
+    let commit = Commit::open(&args.folder).map_err(CliError::failed)?;
     let mut metadata = commit.metadata();
     set_command(&mut metadata);
     let file = args.folder.join(MANIFEST_NAME);
@@ -32,12 +31,12 @@ pub(crate) fn run(args: &CommitArgs) -> Result<ExitStatus, CliError> {
     }
     let written = write_committed(&args.output, &commit, &limits(args), &metadata, &cancel)?;
     let Some((entries, size)) = written else { return Ok(interrupted()) };
-    let manifest = commit.manifest(entries, &metadata).map_err(|error| failed(&error))?;
+    let manifest = commit.manifest(entries, &metadata).map_err(CliError::failed)?;
     output::file::write(&file, |out| {
         serde_json::to_writer(&mut *out, &manifest)?;
         out.write_all(b"\n")
     })?;
-    remove_unfinished(&args.folder).map_err(|error| failed(&error))?;
+    remove_unfinished(&args.folder).map_err(CliError::failed)?;
     let diagnostics = metadata.diagnostics();
     output::show_stored_errors("the parts", &diagnostics, args.errors);
     show(args, &manifest, size)?;
@@ -55,7 +54,7 @@ pub(super) fn write_committed(
     let outlined = match commit.outline(limits, cancel) {
         Ok(outlined) => outlined,
         Err(TaskError::Cancelled) => return Ok(None),
-        Err(error) => return Err(failed(&error)),
+        Err(error) => return Err(CliError::failed(error)),
     };
     let entries = outlined.entries();
     let (mut size, mut refused) = (0, None);
@@ -72,7 +71,7 @@ pub(super) fn write_committed(
     });
     match (written, refused) {
         (Err(_), _) if cancel.is_cancelled() => Ok(None),
-        (Err(_), Some(error)) => Err(failed(&error)),
+        (Err(_), Some(error)) => Err(CliError::failed(error)),
         (written, _) => written.map(|()| Some((entries, size))),
     }
 }

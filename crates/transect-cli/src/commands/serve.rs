@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitStatus, CliError> {
     for root in &args.root {
         // Clients have another current directory.
         let root = std::path::absolute(root)
-            .map_err(|_| CliError::Usage("--root is empty; name a directory".to_owned()))?;
+            .map_err(|_| CliError::failed("--root is empty; name a directory"))?;
         options = options.root(root);
     }
     let server = Server::bind(&socket, options)?;

@@ -34,7 +34,7 @@ pub(crate) fn connect(socket: Option<&Path>) -> Result<Client, CliError> {
     };
     Client::connect(&socket).map_err(|error| match error {
         Error::NotRunning(..) => {
-            CliError::File(format!("{error}; start one with `transect serve --cache`"))
+            CliError::Failed(format!("{error}; start one with `transect serve --cache`"))
         }
         error => error.into(),
     })

@@ -1,12 +1,10 @@
 //! `transect task`: runs one task of a scan that consists of many.
 
-use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
 use transect::ScanOptions;
 use transect_snapshot::tasks::{Task, TaskError, TaskOptions};
-use transect_sys::check_output_path;
 use transect_sys::input::open_stream;
 
 use crate::args::TaskArgs;
@@ -25,11 +23,11 @@ pub(crate) fn run(args: &TaskArgs) -> Result<ExitStatus, CliError> {
     task.entries_of_directory = args.directory_entries.unwrap_or(task.entries_of_directory);
     task.seconds = args.seconds.or(task.seconds);
     task.split = args.split.unwrap_or(task.split);
-    let task = task.checked().map_err(|error| failed(&error))?;
+    let task = task.checked().map_err(CliError::failed)?;
     let mut options = ScanOptions::default().cancel(cancel_on_signal()?);
     options.threads = args.threads.map(usize::from);
     transect_sys::host::raise_handle_limit();
-    make_folder(folder)?;
+    output::file::create_directory(folder)?;
     let result = if args.give_up { task.give_up(folder) } else { task.run_with(folder, options) };
     let result = match result {
         Ok(result) => result,
@@ -37,7 +35,7 @@ pub(crate) fn run(args: &TaskArgs) -> Result<ExitStatus, CliError> {
             output::note("interrupted: no part was published");
             return Ok(ExitStatus::Interrupted);
         }
-        Err(error) => return Err(failed(&error)),
+        Err(error) => return Err(CliError::failed(error)),
     };
     let out = &mut stream::stdout();
     match args.next {
@@ -62,8 +60,8 @@ fn print_first(args: &TaskArgs) -> Result<ExitStatus, CliError> {
     options.all_times = args.all_times;
     options.exclude.clone_from(&args.exclude);
     let roots: Vec<_> = args.first.iter().map(|root| absolute(root)).collect();
-    let task = Task::first(&roots, options).map_err(|error| failed(&error))?;
-    task.check_roots().map_err(|error| failed(&error))?;
+    let task = Task::first(&roots, options).map_err(CliError::failed)?;
+    task.check_roots().map_err(CliError::failed)?;
     output::write_json(&mut stream::stdout(), &task)?;
     Ok(ExitStatus::Complete)
 }
@@ -74,20 +72,7 @@ fn read(input: &Path) -> Result<Task, CliError> {
         true => io::stdin().lock().take(MAX_TASK).read_to_end(&mut text),
         false => open_stream(input).and_then(|file| file.take(MAX_TASK).read_to_end(&mut text)),
     };
-    read.map_err(|error| {
-        CliError::Usage(format!("cannot read '{}': {}", input.display(), transect::reason(&error)))
-    })?;
+    read.map_err(CliError::cannot("read", input))?;
     Task::from_json(&text)
-        .map_err(|error| CliError::Usage(format!("cannot use '{}': {error}", input.display())))
-}
-
-fn make_folder(folder: &Path) -> Result<(), CliError> {
-    check_output_path(folder).and_then(|()| fs::create_dir_all(folder)).map_err(|error| {
-        let (folder, reason) = (folder.display(), transect::reason(&error));
-        CliError::Usage(format!("cannot create '{folder}': {reason}"))
-    })
-}
-
-pub(super) fn failed(error: &TaskError) -> CliError {
-    CliError::Usage(error.to_string())
+        .map_err(|error| CliError::Failed(format!("cannot use '{}': {error}", input.display())))
 }

@@ -113,7 +113,7 @@ fn open(manifest: &Path) -> Result<Box<dyn BufRead>, CliError> {
 }
 
 fn unreadable(manifest: &Path, error: &dyn std::fmt::Display) -> CliError {
-    CliError::Usage(format!("cannot read the manifest '{}': {error}", manifest.display()))
+    CliError::Failed(format!("cannot read the manifest '{}': {error}", manifest.display()))
 }
 
 impl Verifier<'_> {

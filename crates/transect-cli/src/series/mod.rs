@@ -257,11 +257,11 @@ fn entries(folder: &Path, depth: u32) -> Result<Vec<DirEntry>, CliError> {
             Ok(entry) if entry.file_type().is_dir() => {}
             Ok(_) => {
                 let folder = folder.display();
-                return Err(CliError::File(format!("'{folder}' is not a directory")));
+                return Err(CliError::Failed(format!("'{folder}' is not a directory")));
             }
             // Nothing was kept yet.
             Err(error) if error.depth() == Some(0) && is_missing(&error) => break,
-            Err(error) => return Err(CliError::File(error.to_string())),
+            Err(error) => return Err(CliError::failed(error)),
         }
     }
     Ok(entries)

@@ -42,25 +42,22 @@ impl Series {
     pub(crate) fn lock(&self) -> Result<SeriesWriter<'_>, CliError> {
         create_private(&self.folder)?;
         let path = self.folder.join(LOCK);
-        let root = self.root.display();
-        let failed = |error: &io::Error| {
-            let (path, reason) = (path.display(), transect::reason(error));
-            CliError::File(format!("cannot lock '{path}': {reason}"))
-        };
+        let failed = CliError::cannot("lock", &path);
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-        let lock = options.open(&path).map_err(|error| failed(&error))?;
+        let lock = options.open(&path).map_err(&failed)?;
         match lock.try_lock() {
             Ok(()) => {
                 let (members, foreign) = self.members()?;
                 Ok(SeriesWriter { series: self, members, foreign, _lock: lock })
             }
-            Err(TryLockError::WouldBlock) => Err(CliError::File(format!(
-                "cannot keep '{root}': another transect is storing a snapshot of it"
+            Err(TryLockError::WouldBlock) => Err(CliError::Failed(format!(
+                "cannot keep '{}': another transect is storing a snapshot of it",
+                self.root.display()
             ))),
-            Err(TryLockError::Error(error)) => Err(failed(&error)),
+            Err(TryLockError::Error(error)) => Err(failed(error)),
         }
     }
 
@@ -85,7 +82,7 @@ impl Series {
         }
         let root = self.root.display();
         let why = "the clock of this machine shows a time after 2262";
-        Err(CliError::File(format!("cannot keep '{root}': {why}")))
+        Err(CliError::Failed(format!("cannot keep '{root}': {why}")))
     }
 
     /// Returns what thinning would remove at `now`, in nanoseconds since 1970 UTC.
@@ -160,8 +157,7 @@ impl SeriesWriter<'_> {
 fn remove(path: &Path) -> Result<(), CliError> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            let (path, reason) = (path.display(), transect::reason(&error));
-            Err(CliError::File(format!("cannot remove '{path}': {reason}")))
+            Err(CliError::cannot("remove", path)(error))
         }
         _ => Ok(()),
     }
@@ -177,5 +173,5 @@ fn create_private(folder: &Path) -> Result<(), CliError> {
         .and_then(|()| private_dir::create(series, OtherUsers::NoAccess))
         .and_then(|()| private_dir::create(host, OtherUsers::NoAccess))
         .and_then(|()| private_dir::create(folder, OtherUsers::NoAccess))
-        .map_err(|refused| CliError::File(transect::reason(&refused)))
+        .map_err(|refused| CliError::Failed(transect::reason(&refused)))
 }

@@ -48,7 +48,7 @@ impl<'a> Input<'a> {
                 InterruptibleStdin::new(cancel),
             ))),
             Some(from) => {
-                let file = open_stream(from).map_err(|error| unreadable(from, &error))?;
+                let file = open_stream(from).map_err(CliError::cannot("read", from))?;
                 Some(Box::new(BufReader::with_capacity(BUFFER_SIZE, file)))
             }
         };
@@ -72,11 +72,11 @@ impl<'a> Input<'a> {
                 Err(NoPath::End) => break,
                 Err(NoPath::TooLong) => {
                     let name = self.name.display();
-                    return Err(CliError::Usage(format!(
+                    return Err(CliError::Failed(format!(
                         "'{name}' is not a list of paths: it has a line of more than 1 MiB"
                     )));
                 }
-                Err(NoPath::Read(error)) => return Err(unreadable(self.name, &error)),
+                Err(NoPath::Read(error)) => return Err(CliError::cannot("read", self.name)(error)),
             }
         }
         Ok(!list.is_empty() && !self.cancel.is_cancelled())
@@ -117,8 +117,4 @@ impl<'a> Input<'a> {
             }
         }
     }
-}
-
-fn unreadable(name: &Path, error: &io::Error) -> CliError {
-    CliError::Usage(format!("cannot read '{}': {}", name.display(), transect::reason(error)))
 }

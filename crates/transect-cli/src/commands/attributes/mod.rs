@@ -46,7 +46,7 @@ fn columns(args: &AttributesArgs, available: FieldMask) -> Result<Columns, CliEr
     let is_available = |column: &Column| available.contains(column.field());
     if let Some(column) = args.columns.iter().find(|column| !is_available(column)) {
         let name = column.as_str();
-        return Err(CliError::Usage(format!(
+        return Err(CliError::Failed(format!(
             "column {name} is not available here; --help lists the columns"
         )));
     }

@@ -33,13 +33,7 @@ pub(super) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
         }
     });
     written?;
-    let counts = read.map_err(|error| {
-        let path = quote::for_terminal(path.as_os_str());
-        CliError::Usage(format!(
-            "cannot read the change journal of '{path}': {}",
-            transect::reason(&error)
-        ))
-    })?;
+    let counts = read.map_err(CliError::cannot("read the change journal of", path))?;
     if args.comparison.json {
         let summary = object! {
             schema: "transect.journal/1",

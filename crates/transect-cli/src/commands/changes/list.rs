@@ -31,7 +31,7 @@ pub(super) fn run(
     match list.why_not_exact(sides) {
         None => output::note("exact: Btrfs reports every change since the snapshot"),
         Some(why) if must_be_exact => {
-            return Err(CliError::Usage(format!("cannot list exactly what changed: {why}")));
+            return Err(CliError::Failed(format!("cannot list exactly what changed: {why}")));
         }
         Some(why) => {
             let times = if list.lacks_ctime { "mtime" } else { "mtime, ctime" };
@@ -47,7 +47,7 @@ pub(super) fn run(
             1 => String::new(),
             all => format!(" and {}", counted(all as u64 - 1, "other path", "other paths")),
         };
-        return Err(CliError::Usage(format!(
+        return Err(CliError::Failed(format!(
             "cannot write '{first}'{more} for rclone: its lists have no control characters, nor those that it shows instead"
         )));
     }

@@ -74,7 +74,7 @@ pub(crate) fn kept_before(path: &Path, since: Option<i64>) -> Result<KeptBefore,
     let end = if unusable.is_empty() { ExitStatus::Complete } else { ExitStatus::Partial };
     match kept {
         Some(kept) => Ok(KeptBefore { series, kept, end }),
-        None => Err(CliError::Usage(why_none(since, &series, path)?)),
+        None => Err(CliError::Failed(why_none(since, &series, path)?)),
     }
 }
 

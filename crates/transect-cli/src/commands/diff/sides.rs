@@ -134,7 +134,7 @@ impl Sides {
 
     pub(crate) fn cannot_compare(&self, error: &ReadError) -> CliError {
         let [a, b] = self.names.each_ref().map(|path| path.display());
-        CliError::Usage(format!("cannot compare '{a}' and '{b}': {error}"))
+        CliError::Failed(format!("cannot compare '{a}' and '{b}': {error}"))
     }
 
     /// Prints the errors of the times when snapshots were read; those of directories were printed already.

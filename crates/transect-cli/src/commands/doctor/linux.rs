@@ -35,7 +35,7 @@ pub(super) fn capabilities() -> Vec<Capability> {
 pub(super) fn file_system(path: &Path) -> Result<Option<FileSystem>, CliError> {
     let failed = |source| {
         let error = ScanError::new(Operation::Stat, path.to_owned(), 0, source);
-        CliError::Walk(Error::Root(error))
+        CliError::from(Error::Root(error))
     };
     let path = path.canonicalize().map_err(failed)?;
     let (name, volume) = linux::file_system_of(&path).map_err(failed)?;

@@ -31,7 +31,7 @@ pub(super) fn capabilities() -> Vec<Capability> {
 pub(super) fn file_system(path: &Path) -> Result<Option<FileSystem>, CliError> {
     let failed = |source| {
         let error = ScanError::new(Operation::Stat, path.to_owned(), 0, source);
-        CliError::Walk(Error::Root(error))
+        CliError::from(Error::Root(error))
     };
     path.metadata().map_err(failed)?;
     // Some file systems cannot resolve paths.

@@ -58,7 +58,7 @@ pub(super) fn check_can_ask(args: &DuplicatesArgs) -> Result<(), CliError> {
     }
     let message =
         "not a terminal, so there is no way to ask; use --yes, or --dry-run to look first";
-    Err(CliError::Usage(message.to_owned()))
+    Err(CliError::failed(message))
 }
 
 /// Acts on the groups that are shown. Returns `None` if there is nothing to do, or the user declined.
@@ -88,7 +88,7 @@ pub(super) fn run(
         }
     });
     drop(status);
-    let done = done.map_err(|error| CliError::File(error.to_string()))?;
+    let done = done.map_err(CliError::failed)?;
     report_kept(args, &done);
     remove_leftovers(found);
     Ok(Some(Acted { action, done: Some(done) }))

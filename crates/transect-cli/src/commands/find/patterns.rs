@@ -17,7 +17,7 @@ pub(super) fn parse(args: &FindArgs) -> Result<Vec<NamePattern>, CliError> {
 fn parse_one(args: &FindArgs, pattern: &OsStr) -> Result<NamePattern, CliError> {
     if pattern.is_empty() {
         let why = "an empty PATTERN is in every name; use --glob '*' to find all entries";
-        return Err(CliError::Usage(why.to_owned()));
+        return Err(CliError::failed(why));
     }
     if args.glob {
         return glob(text(pattern)?, args.ignore_case);

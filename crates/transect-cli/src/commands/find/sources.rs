@@ -83,7 +83,7 @@ pub(super) fn of(
         }
         let series = Series::of(path)?;
         if !sources.add(series.last()?) {
-            return Err(CliError::Usage(match path.is_file() {
+            return Err(CliError::Failed(match path.is_file() {
                 true => format!("'{}' is neither a snapshot nor a directory", path.display()),
                 false => series.none_kept(path),
             }));
@@ -137,7 +137,7 @@ fn read(
     }
     let (made, path) = stored.map_err(|error| {
         let (root, reason) = (root.display(), transect::reason(&error));
-        CliError::File(format!("cannot store the names in '{root}' for the search: {reason}"))
+        CliError::Failed(format!("cannot store the names in '{root}' for the search: {reason}"))
     })?;
     let snapshot = Snapshot::open(&path).map_err(|error| snapshot::cannot_read(&path, &error))?;
     Ok((Some(Source { path: root, snapshot, made: Some(made) }), end))

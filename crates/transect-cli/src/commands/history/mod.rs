@@ -52,7 +52,7 @@ fn of_root(args: &HistoryArgs, path: &Path) -> Result<ExitStatus, CliError> {
             Some(host) => format!("no snapshot of '{}' on '{host}'", series.root().display()),
             None => series.none_kept(path),
         };
-        return Err(CliError::Usage(what));
+        return Err(CliError::Failed(what));
     }
     let is_complete = unusable.is_empty() && points.iter().all(|point| point.metadata.complete);
     let history = History { series, points, unusable };

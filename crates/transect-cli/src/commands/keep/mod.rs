@@ -198,10 +198,7 @@ fn thinning(
 
 /// Fails if there is nothing to store, before directories are created for it.
 fn check_root(root: &Path) -> Result<(), CliError> {
-    attributes_at(root).map(drop).map_err(|error| {
-        let (root, reason) = (root.display(), transect::reason(&error));
-        CliError::File(format!("cannot access '{root}': {reason}"))
-    })
+    attributes_at(root).map(drop).map_err(CliError::cannot("access", root))
 }
 
 fn show(args: &KeepArgs, series: &Series, outcome: &Outcome) -> Result<ExitStatus, CliError> {

@@ -3,7 +3,6 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -26,8 +25,8 @@ pub(super) struct Timer {
 impl Timer {
     /// Returns the timer of a series.
     pub(super) fn of(series: &Series, every: KeepEvery, args: &KeepArgs) -> Result<Self, CliError> {
-        let program = std::env::current_exe()
-            .map_err(|error| cannot("find", Path::new("transect"), &error))?;
+        let program =
+            std::env::current_exe().map_err(CliError::cannot("find", Path::new("transect")))?;
         let name = series.folder().file_name().unwrap_or_default().to_string_lossy();
         let command = command(&program, series.root(), args);
         // The manager of the user's services may not know where this shell keeps data.
@@ -77,15 +76,14 @@ impl Timer {
             }
             systemctl(&["disable", "--now", &unit])?;
             for file in [&timer, &service] {
-                fs::remove_file(file).map_err(|error| cannot("remove", file, &error))?;
+                fs::remove_file(file).map_err(CliError::cannot("remove", file))?;
             }
             systemctl(&["daemon-reload"])?;
             return Ok(format!("removed the timer '{unit}'\n"));
         }
         // Before anything is written: fails, too, without a manager of the user's services, as in a container.
         systemctl(&["show-environment"])?;
-        fs::create_dir_all(&self.directory)
-            .map_err(|error| cannot("create", &self.directory, &error))?;
+        fs::create_dir_all(&self.directory).map_err(CliError::cannot("create", &self.directory))?;
         for (file, text) in [(&service, &self.service), (&timer, &self.timer)] {
             output::file::write(file, |out| out.write_all(text.as_bytes()))?;
         }
@@ -142,10 +140,6 @@ fn quoted(word: &OsStr) -> String {
         }
     }
     text + "\""
-}
-
-fn cannot(operation: &str, path: &Path, error: &io::Error) -> CliError {
-    CliError::File(format!("cannot {operation} '{}': {}", path.display(), transect::reason(error)))
 }
 
 /// Runs `systemctl --user`.

@@ -89,11 +89,11 @@ fn stored(args: &ListArgs) -> Result<Option<StoredEntries<'_>>, CliError> {
     if stored.is_some() {
         if !args.exec.is_empty() || !args.exec_batch.is_empty() {
             let why = "--exec needs a directory: a snapshot may be older than the disk";
-            return Err(CliError::Usage(why.to_owned()));
+            return Err(CliError::failed(why));
         }
         if args.lines.columns.contains(&Column::Target) {
             let why = "snapshots have no targets of links: leave out the column 'target'";
-            return Err(CliError::Usage(why.to_owned()));
+            return Err(CliError::failed(why));
         }
     }
     Ok(stored)

@@ -28,12 +28,11 @@ pub(super) fn are_requested(args: &MapArgs) -> bool {
 
 pub(super) fn run(args: &MapArgs, cancel: &Cancel) -> Result<ExitStatus, CliError> {
     if !args.walk.filter.allows_diff() {
-        let why = "a map of changes shows whole trees: leave out filters";
-        return Err(CliError::Usage(why.to_owned()));
+        return Err(CliError::failed("a map of changes shows whole trees: leave out filters"));
     }
     if args.allow_removal {
         let why = "--allow-removal needs one directory: a map of changes does not remove";
-        return Err(CliError::Usage(why.to_owned()));
+        return Err(CliError::failed(why));
     }
     if let Some(file) = &args.html {
         page::check_openable(args, file)?;
@@ -87,10 +86,9 @@ fn read(
             let sides = Sides::read([before, after], &reading, cancel)?;
             Ok(sides.map(|sides| (sides, ExitStatus::Complete)))
         }
-        (Some(_), _) => Err(CliError::Usage("--since needs one PATH".to_owned())),
+        (Some(_), _) => Err(CliError::failed("--since needs one PATH")),
         (None, _) => {
-            let why = "--diff needs two PATHs, each a directory or a snapshot";
-            Err(CliError::Usage(why.to_owned()))
+            Err(CliError::failed("--diff needs two PATHs, each a directory or a snapshot"))
         }
     }
 }

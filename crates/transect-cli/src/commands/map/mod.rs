@@ -32,7 +32,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<ExitStatus, CliError> {
     }
     if args.allow_removal && stored_tree(&args.walk, FieldMask::empty())?.is_some() {
         let why = "--allow-removal needs a directory: a snapshot may be older than the disk";
-        return Err(CliError::Usage(why.to_owned()));
+        return Err(CliError::failed(why));
     }
     let Some(file) = &args.html else { return serve(args, &cancel, &progress) };
     check_openable(args, file)?;

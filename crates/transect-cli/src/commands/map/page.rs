@@ -31,7 +31,7 @@ pub(super) fn settings(args: &MapArgs) -> Settings {
 
 pub(super) fn check_openable(args: &MapArgs, file: &Path) -> Result<(), CliError> {
     match args.open && file.as_os_str() == "-" {
-        true => Err(CliError::Usage("--open needs a file: --html FILE".to_owned())),
+        true => Err(CliError::failed("--open needs a file: --html FILE")),
         false => Ok(()),
     }
 }

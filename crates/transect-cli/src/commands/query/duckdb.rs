@@ -181,7 +181,7 @@ fn code(status: ExitStatus) -> u8 {
 }
 
 fn cannot_start(program: &str, error: &io::Error) -> CliError {
-    CliError::Usage(format!("cannot start {program}: {}", transect::reason(error)))
+    CliError::Failed(format!("cannot start {program}: {}", transect::reason(error)))
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<ExitStatus, CliError> {
         Ended::Interrupted => Ok(ExitStatus::Interrupted),
         Ended::With(0) => Ok(ExitStatus::Complete),
         Ended::With(code) => Ok(ExitStatus::OfProgram(code)),
-        Ended::TooOld(version) => Err(CliError::Usage(format!(
+        Ended::TooOld(version) => Err(CliError::Failed(format!(
             "DuckDB {version} is too old; version 1.0 or later is required"
         ))),
         Ended::NotFound => {
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<ExitStatus, CliError> {
                 "install it with `pip install duckdb`, or from https://duckdb.org; the statement above runs \
                  anywhere in DuckDB",
             );
-            Err(CliError::Usage("DuckDB was not found, neither duckdb nor in python3".to_owned()))
+            Err(CliError::failed("DuckDB was not found, neither duckdb nor in python3"))
         }
     }
 }
@@ -62,10 +62,7 @@ fn print(views: &Views, statement: &str) -> Result<(), CliError> {
 }
 
 fn open(file: &Path) -> Result<Snapshot, CliError> {
-    let shown = file.display();
-    if let Err(error) = file.metadata() {
-        let reason = transect::reason(&error);
-        return Err(CliError::Usage(format!("cannot read '{shown}': {reason}")));
-    }
-    snapshot::open(file)?.ok_or_else(|| CliError::Usage(format!("'{shown}' is not a snapshot")))
+    file.metadata().map_err(CliError::cannot("read", file))?;
+    let not_one = || CliError::Failed(format!("'{}' is not a snapshot", file.display()));
+    snapshot::open(file)?.ok_or_else(not_one)
 }

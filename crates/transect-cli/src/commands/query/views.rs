@@ -67,7 +67,7 @@ fn link_to(
     links: &mut Option<PrivateTempDir>,
 ) -> Result<String, CliError> {
     let cannot = |reason: String| {
-        CliError::Usage(format!("cannot pass '{}' to DuckDB: {reason}", file.display()))
+        CliError::Failed(format!("cannot pass '{}' to DuckDB: {reason}", file.display()))
     };
     if links.is_none() {
         *links = Some(PrivateTempDir::new("query").map_err(|error| cannot(error.to_string()))?);

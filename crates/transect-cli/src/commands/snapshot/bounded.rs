@@ -10,7 +10,6 @@ use super::parts_folder::PartsFolder;
 use super::{Stored, interrupted, set_command, show};
 use crate::args::SnapshotArgs;
 use crate::commands::commit::{scratch_folder, write_committed};
-use crate::commands::task::failed;
 use crate::output;
 use crate::profile;
 use crate::progress::ProgressLine;
@@ -25,12 +24,12 @@ pub(crate) fn run(args: &SnapshotArgs, memory: u64) -> Result<ExitStatus, CliErr
     let cancel = cancel_on_signal()?;
     let Some(beside) = scratch_folder(&args.output) else {
         let output = args.output.display();
-        return Err(CliError::Usage(format!("--memory needs a file, and '{output}' is none")));
+        return Err(CliError::Failed(format!("--memory needs a file, and '{output}' is none")));
     };
     let progress = Arc::new(Progress::new());
     let mut options = walk_options(args)?.cancel(cancel.clone()).progress(Arc::clone(&progress));
     let roots: Vec<_> = options.roots.iter().map(|root| absolute(root)).collect();
-    let task = Task::first(&roots, task_options(args)).map_err(|error| failed(&error))?;
+    let task = Task::first(&roots, task_options(args)).map_err(CliError::failed)?;
     let parts = PartsFolder::new(beside)?;
     // What the command itself writes is not a part of the tree.
     if roots.iter().any(|root| parts.lies_in(root)) {
@@ -41,10 +40,10 @@ pub(crate) fn run(args: &SnapshotArgs, memory: u64) -> Result<ExitStatus, CliErr
     match task.run_all(parts.path(), memory, &options) {
         Ok(()) => {}
         Err(TaskError::Cancelled) => return Ok(interrupted()),
-        Err(error) => return Err(failed(&error)),
+        Err(error) => return Err(CliError::failed(error)),
     }
     drop(line);
-    let commit = Commit::open(parts.path()).map_err(|error| failed(&error))?;
+    let commit = Commit::open(parts.path()).map_err(CliError::failed)?;
     let mut metadata = commit.metadata();
     set_command(&mut metadata);
     let mut diagnostics = metadata.diagnostics();
@@ -73,7 +72,7 @@ fn walk_options(args: &SnapshotArgs) -> Result<ScanOptions, CliError> {
     match options.settings.reader {
         Some(reader) if ReaderKind::VOLUMES.contains(&reader) => {
             let reader = reader.as_str();
-            Err(CliError::Usage(format!("--memory reads directories, and '{reader}' a volume")))
+            Err(CliError::Failed(format!("--memory reads directories, and '{reader}' a volume")))
         }
         _ => Ok(options),
     }

@@ -55,7 +55,7 @@ pub(crate) fn whole_snapshot(walk: &WalkArgs) -> Result<Option<(&Path, Snapshot)
     let Some((path, snapshot)) = only_snapshot(walk)? else { return Ok(None) };
     if !walk.filter.is_default() {
         let path = path.display();
-        return Err(CliError::Usage(format!(
+        return Err(CliError::Failed(format!(
             "'{path}' is a snapshot; filters apply only to directories: give them when it is stored"
         )));
     }
@@ -76,7 +76,7 @@ impl<'a> StoredEntries<'a> {
         let Some((path, snapshot)) = only_snapshot(walk)? else { return Ok(None) };
         if let Some(option) = walk.filter.only_for_directories() {
             let path = path.display();
-            return Err(CliError::Usage(format!(
+            return Err(CliError::Failed(format!(
                 "'{path}' is a snapshot; {option} applies only to directories"
             )));
         }
@@ -120,7 +120,7 @@ pub(crate) fn check_fields(
             true => "; store it with --all-times",
             false => "",
         };
-        return Err(CliError::Usage(format!("snapshot '{path}' does not have {name}{hint}")));
+        return Err(CliError::Failed(format!("snapshot '{path}' does not have {name}{hint}")));
     }
     Ok(())
 }
@@ -155,5 +155,5 @@ pub(crate) fn open(path: &Path) -> Result<Option<Snapshot>, CliError> {
 }
 
 pub(crate) fn cannot_read(path: &Path, error: &ReadError) -> CliError {
-    CliError::Usage(format!("cannot read '{}': {error}", path.display()))
+    CliError::Failed(format!("cannot read '{}': {error}", path.display()))
 }

@@ -33,11 +33,7 @@ impl PartsFolder {
                 Ok(Some(lock)) => return Ok(Self { path, name, lock: Some(lock) }),
                 // Another process took it for abandoned before it was locked, and removes it.
                 Ok(None) => {}
-                Err(error) => {
-                    let reason = transect::reason(&error);
-                    let path = path.display();
-                    return Err(CliError::File(format!("cannot create '{path}': {reason}")));
-                }
+                Err(error) => return Err(CliError::cannot("create", &path)(error)),
             }
         }
     }

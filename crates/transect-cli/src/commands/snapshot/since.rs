@@ -44,20 +44,19 @@ impl Since {
     ) -> Result<Option<Self>, CliError> {
         let Some(since) = &args.since else { return Ok(None) };
         if follow {
-            let why = "--since cannot follow links; leave out --follow";
-            return Err(CliError::Usage(why.to_owned()));
+            return Err(CliError::failed("--since cannot follow links; leave out --follow"));
         }
         let (path, snapshot) = match (since.to_str(), &roots[..]) {
             (Some(LAST), [root]) => last(root)?,
             (Some(LAST), _) => {
                 let why = "--since last needs one PATH: each has a series of its own";
-                return Err(CliError::Usage(why.to_owned()));
+                return Err(CliError::failed(why));
             }
             _ => match open(since)? {
                 Some(snapshot) => (since.clone(), snapshot),
                 None => {
                     let since = since.display();
-                    return Err(CliError::Usage(format!("'{since}' is not a snapshot")));
+                    return Err(CliError::Failed(format!("'{since}' is not a snapshot")));
                 }
             },
         };
@@ -107,7 +106,7 @@ impl Since {
             changes.map(|it| Changes { since: it.since, device: it.device, inodes: it.inodes });
         let base = Baseline::new(snapshot, roots, level, fields, now(), changes);
         let base = base.map_err(|error| {
-            CliError::Usage(format!("cannot read since '{}': {error}", path.display()))
+            CliError::Failed(format!("cannot read since '{}': {error}", path.display()))
         })?;
         Ok(Self { base: Arc::new(base), fields: snapshot.metadata().fields(), generation })
     }
@@ -164,7 +163,7 @@ fn last(root: &Path) -> Result<(PathBuf, Snapshot), CliError> {
     let Search { kept, unusable } = series.last()?;
     unusable.iter().for_each(output::error);
     kept.map(|kept| (kept.path, kept.snapshot))
-        .ok_or_else(|| CliError::Usage(series.none_kept(root)))
+        .ok_or_else(|| CliError::Failed(series.none_kept(root)))
 }
 
 /// Returns where a snapshot has a root: by its absolute path, or by the path without links.
@@ -174,7 +173,7 @@ fn stored_root(named: PathBuf, metadata: &Metadata) -> Result<BaselineRoot, CliE
     let resolved = named.canonicalize().ok().filter(|path| !is_stored(&plain) && is_stored(path));
     let stored = resolved.unwrap_or(plain);
     let failed = |reason: &str| {
-        CliError::File(format!(
+        CliError::Failed(format!(
             "cannot identify the file system of '{}': {reason}",
             named.display()
         ))

@@ -32,8 +32,7 @@ pub(crate) fn run(args: &TransformArgs) -> Result<ExitStatus, CliError> {
         return list_steps();
     }
     let positionals = Positionals::parse(&args.words, args.paths.as_deref());
-    let Positionals { chain, paths, copies } =
-        positionals.map_err(|wrong| CliError::Usage(wrong.to_string()))?;
+    let Positionals { chain, paths, copies } = positionals.map_err(CliError::failed)?;
     let read = Arc::new(AtomicU64::new(0));
     let mut passes = PassOptions::default()
         .method(args.method)
@@ -111,7 +110,8 @@ fn destination(
         return Ok(OutputTarget::InPlace);
     }
     let Some(output) = &args.output else {
-        return if inspects_only { Ok(OutputTarget::Discard) } else { Err(no_destination()) };
+        let why = "no destination given; use --in-place, --output PATH or --check";
+        return if inspects_only { Ok(OutputTarget::Discard) } else { Err(CliError::failed(why)) };
     };
     let ends_as_folder = || {
         let last = output.as_os_str().as_encoded_bytes().last();
@@ -122,17 +122,12 @@ fn destination(
     }
     match paths.iter().find(|root| lies_in(output, root)) {
         None => Ok(OutputTarget::Directory(output.clone())),
-        Some(root) => Err(CliError::Usage(format!(
+        Some(root) => Err(CliError::Failed(format!(
             "cannot write results to '{}', which is inside '{}'; the next run would transform them again",
             output.display(),
             root.display()
         ))),
     }
-}
-
-fn no_destination() -> CliError {
-    let why = "no destination given; use --in-place, --output PATH or --check";
-    CliError::Usage(why.to_owned())
 }
 
 /// Returns whether a directory, which may not exist yet, is inside a tree.

@@ -44,17 +44,17 @@ impl<'a> Streams<'a> {
             [path] if to_standard => Some(path.as_path()),
             paths if paths.iter().any(|path| is_standard(path)) || to_standard => {
                 let one = "standard input or output allows only one PATH; give one, or write to a directory";
-                return Err(CliError::Usage(one.to_owned()));
+                return Err(CliError::failed(one));
             }
             _ => return Ok(None),
         };
         if args.in_place || args.check {
             let why = "--in-place and --check need files; standard input and output are not files";
-            return Err(CliError::Usage(why.to_owned()));
+            return Err(CliError::failed(why));
         }
         if paths.is_empty() && io::stdin().is_terminal() {
             let why = "no PATH given, and standard input is a terminal; name files or use a pipe";
-            return Err(CliError::Usage(why.to_owned()));
+            return Err(CliError::failed(why));
         }
         Ok(Some(Self { from, to, discards: args.output.is_none() }))
     }

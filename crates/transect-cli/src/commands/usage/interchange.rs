@@ -21,7 +21,7 @@ pub(super) fn import(file: &Path, columns: FieldMask) -> Result<Table, CliError>
             .map_err(ncdu::Error::Read)
             .and_then(|there| ncdu::read(BufReader::with_capacity(BUFFER_SIZE, there), columns)),
     };
-    table.map_err(|error| CliError::Usage(format!("cannot import '{}': {error}", file.display())))
+    table.map_err(|error| CliError::Failed(format!("cannot import '{}': {error}", file.display())))
 }
 
 /// Writes a table in the format of ncdu. Nothing is written if interrupted: the format has no mark for
@@ -35,7 +35,7 @@ pub(super) fn export(
     let mut roots = table.roots();
     let (Some(root), None) = (roots.next(), roots.next()) else {
         let reason = "an export holds one tree: give one PATH, one that can be read";
-        return Err(CliError::Usage(reason.to_owned()));
+        return Err(CliError::failed(reason));
     };
     let written =
         output::file::write(file, |out| write(table, root, &mut CancellableWriter { out, cancel }));

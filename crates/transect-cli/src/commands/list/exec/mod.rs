@@ -98,7 +98,7 @@ impl Commands {
             };
             (Template::parse(&args.exec), mode)
         } else if !args.exec_batch.is_empty() {
-            (Template::parse_batch(&args.exec_batch).map_err(CliError::Usage)?, Mode::Batch)
+            (Template::parse_batch(&args.exec_batch).map_err(CliError::Failed)?, Mode::Batch)
         } else {
             return Ok(None);
         };
@@ -106,7 +106,7 @@ impl Commands {
             && program.components().count() != 1
             && program.is_dir()
         {
-            return Err(CliError::Usage(not_a_program(&program)));
+            return Err(CliError::Failed(not_a_program(&program)));
         }
         Ok(Some(Self {
             template,
@@ -281,7 +281,7 @@ impl Commands {
                 state.unstarted += 1;
                 let message = cannot_start(Path::new(program), &error);
                 if self.template.fixed_program().is_some() && !is_too_long(&error) {
-                    self.stop(&mut state, CliError::Usage(message));
+                    self.stop(&mut state, CliError::Failed(message));
                 } else if state.unstarted <= REPORTED || self.report_all {
                     output::error(&message);
                 }
