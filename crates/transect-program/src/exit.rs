@@ -18,9 +18,10 @@ use std::process::ExitCode;
 use transect::Diagnostics;
 
 /// The status that a command ends with; that of several runs is the greatest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExitStatus {
     /// Everything was read.
+    #[default]
     Complete,
     /// Something could not be read, a command failed, or nothing was found.
     Partial,
@@ -56,6 +57,8 @@ pub enum CliError {
     Transform(transect_transform::Error),
     /// The arguments do not fit together, or the work failed; the full message.
     Failed(String),
+    /// The command ends here. What the user has to know is printed already.
+    Ended(ExitStatus),
 }
 
 impl CliError {
@@ -109,6 +112,7 @@ impl fmt::Display for CliError {
         match self {
             Self::Transform(error) => error.fmt(f),
             Self::Failed(reason) => f.write_str(reason),
+            Self::Ended(_) => Ok(()),
             Self::Output(error) => write!(f, "cannot write output: {}", transect::reason(error)),
         }
     }
@@ -117,11 +121,13 @@ impl fmt::Display for CliError {
 /// Returns the exit code, and prints an error to stderr.
 pub fn code(end: Result<ExitStatus, CliError>) -> ExitCode {
     match end {
-        Ok(ExitStatus::Complete) => ExitCode::SUCCESS,
-        Ok(ExitStatus::Partial) => ExitCode::from(1),
-        Ok(ExitStatus::RootFailed) => ExitCode::from(2),
-        Ok(ExitStatus::OfProgram(code)) => ExitCode::from(code),
-        Ok(ExitStatus::Interrupted) => ExitCode::from(crate::interrupt::INTERRUPTED),
+        Ok(end) | Err(CliError::Ended(end)) => ExitCode::from(match end {
+            ExitStatus::Complete => 0,
+            ExitStatus::Partial => 1,
+            ExitStatus::RootFailed => 2,
+            ExitStatus::OfProgram(code) => code,
+            ExitStatus::Interrupted => crate::interrupt::INTERRUPTED,
+        }),
         Err(CliError::Output(error)) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(CliError::Transform(error)) if error.io_error().is_some_and(is_closed_pipe) => {
             ExitCode::SUCCESS

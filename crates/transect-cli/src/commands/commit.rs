@@ -11,7 +11,7 @@ use transect_snapshot::tasks::{
 use transect_sys::file::attributes_at;
 
 use crate::args::CommitArgs;
-use crate::commands::snapshot::{interrupted, set_command};
+use crate::commands::snapshot::{interrupted, not_stored, set_command};
 use crate::output::time::TimeFormatter;
 use crate::output::units::{bytes, counted};
 use crate::output::{self, json, quote, stream};
@@ -29,8 +29,8 @@ pub(crate) fn run(args: &CommitArgs) -> Result<ExitStatus, CliError> {
         let time = TimeFormatter::for_fields(FieldMask::MTIME).text(started);
         output::hint(&format!("these parts were committed before; the tree is that of {time}"));
     }
-    let written = write_committed(&args.output, &commit, &limits(args), &metadata, &cancel)?;
-    let Some((entries, size)) = written else { return Ok(interrupted()) };
+    let (entries, size) =
+        write_committed(&args.output, &commit, &limits(args), &metadata, &cancel)?;
     let manifest = commit.manifest(entries, &metadata).map_err(CliError::failed)?;
     output::file::write(&file, |out| {
         serde_json::to_writer(&mut *out, &manifest)?;
@@ -43,19 +43,15 @@ pub(crate) fn run(args: &CommitArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::from_diagnostics(&diagnostics, false))
 }
 
-/// Writes the snapshot of parts to a file. Returns the number of its entries, and its size; `None` if that was interrupted.
+/// Writes the snapshot of parts to a file. Returns the number of its entries, and its size.
 pub(super) fn write_committed(
     file: &Path,
     commit: &Commit,
     limits: &CommitLimits,
     metadata: &Metadata,
     cancel: &Cancel,
-) -> Result<Option<(u64, u64)>, CliError> {
-    let outlined = match commit.outline(limits, cancel) {
-        Ok(outlined) => outlined,
-        Err(TaskError::Cancelled) => return Ok(None),
-        Err(error) => return Err(CliError::failed(error)),
-    };
+) -> Result<(u64, u64), CliError> {
+    let outlined = commit.outline(limits, cancel).map_err(not_stored)?;
     let entries = outlined.entries();
     let (mut size, mut refused) = (0, None);
     let written = output::file::write(file, |out| {
@@ -70,9 +66,9 @@ pub(super) fn write_committed(
         Ok(())
     });
     match (written, refused) {
-        (Err(_), _) if cancel.is_cancelled() => Ok(None),
+        (Err(_), _) if cancel.is_cancelled() => Err(interrupted()),
         (Err(_), Some(error)) => Err(CliError::failed(error)),
-        (written, _) => written.map(|()| Some((entries, size))),
+        (written, _) => written.map(|()| (entries, size)),
     }
 }
 

@@ -27,10 +27,7 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
     if args.list_for.is_some() {
         reading.fields |= FieldMask::CTIME;
     }
-    let kept = match kept_before(path, args.since)?.read(reading, args.rescan.rescan, &cancel)? {
-        Ok(kept) => kept,
-        Err(end) => return Ok(end),
-    };
+    let kept = since_kept(path, args.since, reading, args.rescan.rescan, &cancel)?;
     if !args.comparison.json {
         let time = TimeFormatter::for_fields(FieldMask::MTIME).text(kept.taken);
         let file = quote::for_terminal(kept.file.as_os_str());
@@ -43,13 +40,6 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
     Ok(end.max(kept.end))
 }
 
-/// A kept snapshot of a directory that is to be read again.
-pub(crate) struct KeptBefore {
-    series: Series,
-    kept: Kept,
-    end: ExitStatus,
-}
-
 /// A kept snapshot and the directory now.
 pub(crate) struct KeptSides {
     pub(crate) root: PathBuf,
@@ -60,11 +50,18 @@ pub(crate) struct KeptSides {
     pub(crate) end: ExitStatus,
 }
 
-/// Returns the last snapshot of a directory that was taken at this time or before; without a time, the last one.
+/// Returns the last snapshot of a directory that was taken at this time or before (without a time, the last one), and
+/// reads the directory as it was read for the snapshot.
 ///
 /// # Errors
-/// There is none. The message has the reason.
-pub(crate) fn kept_before(path: &Path, since: Option<i64>) -> Result<KeptBefore, CliError> {
+/// There is no snapshot, and the message has the reason; or the directory cannot be read.
+pub(crate) fn since_kept(
+    path: &Path,
+    since: Option<i64>,
+    reading: ReadingOptions,
+    rescan: Option<SinceLevel>,
+    cancel: &Cancel,
+) -> Result<KeptSides, CliError> {
     let series = Series::of(path)?;
     let Search { kept, unusable } = match since {
         None => series.last()?,
@@ -72,38 +69,21 @@ pub(crate) fn kept_before(path: &Path, since: Option<i64>) -> Result<KeptBefore,
     };
     unusable.iter().for_each(output::error);
     let end = if unusable.is_empty() { ExitStatus::Complete } else { ExitStatus::Partial };
-    match kept {
-        Some(kept) => Ok(KeptBefore { series, kept, end }),
-        None => Err(CliError::Failed(why_none(since, &series, path)?)),
-    }
-}
-
-impl KeptBefore {
-    /// Reads the directory, as it was read for the snapshot. Returns the end of the program if it cannot be read.
-    pub(crate) fn read(
-        self,
-        reading: ReadingOptions,
-        rescan: Option<SinceLevel>,
-        cancel: &Cancel,
-    ) -> Result<Result<KeptSides, ExitStatus>, CliError> {
-        let Self { series, kept: Kept { path: file, taken, snapshot }, end } = self;
-        let scope = snapshot.metadata().scope;
-        let was_one_file_system = scope.is_some_and(|scope| scope.one_file_system);
-        let one_file_system = reading.one_file_system || was_one_file_system;
-        let reading = ReadingOptions { one_file_system, ..reading };
-        let since = match rescan {
-            Some(level) => Since::last_of(&series, level)?,
-            None => None,
-        };
-        let after = Side::read(series.root().to_owned(), &reading, since.as_ref(), cancel)?;
-        if after.end() >= ExitStatus::RootFailed {
-            return Ok(Err(after.end()));
-        }
-        let before = Side::Stored(Box::new(snapshot));
-        let sides = Sides::new([&file, series.root()], before, after);
-        let root = series.root().to_owned();
-        Ok(Ok(KeptSides { root, file, taken, sides, end }))
-    }
+    let Some(Kept { path: file, taken, snapshot }) = kept else {
+        return Err(CliError::Failed(why_none(since, &series, path)?));
+    };
+    let scope = snapshot.metadata().scope;
+    let was_one_file_system = scope.is_some_and(|scope| scope.one_file_system);
+    let one_file_system = reading.one_file_system || was_one_file_system;
+    let reading = ReadingOptions { one_file_system, ..reading };
+    let base = match rescan {
+        Some(level) => Since::last_of(&series, level)?,
+        None => None,
+    };
+    let root = series.root().to_owned();
+    let after = Side::read(root.clone(), &reading, base.as_ref(), cancel)?;
+    let sides = Sides::new([&file, &root], Side::Stored(Box::new(snapshot)), after);
+    Ok(KeptSides { root, file, taken, sides, end })
 }
 
 fn why_none(since: Option<i64>, series: &Series, path: &Path) -> Result<String, CliError> {

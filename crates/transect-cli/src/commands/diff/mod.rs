@@ -26,10 +26,8 @@ const MAX_GROWTH: usize = 10;
 pub(crate) fn run(args: &DiffArgs) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;
     let reading = reading_options(&args.comparison);
-    match Sides::read([&args.before, &args.after], &reading, &cancel)? {
-        Ok(sides) => show(&args.comparison, &sides),
-        Err(end) => Ok(end),
-    }
+    let sides = Sides::read([&args.before, &args.after], &reading, &cancel)?;
+    show(&args.comparison, &sides)
 }
 
 pub(crate) fn reading_options(args: &ComparisonArgs) -> ReadingOptions {

@@ -21,7 +21,8 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// Reads a directory, or the image of a volume; where possible with the help of a snapshot.
+    /// Reads a directory, or the image of a volume; where possible with the help of a snapshot. Ends the command if it
+    /// cannot be read at all, or on Ctrl-C.
     pub(crate) fn read(
         root: PathBuf,
         options: &ReadingOptions,
@@ -41,6 +42,9 @@ impl Side {
         drop(line);
         output::show_errors(table.diagnostics(), options.errors);
         let end = ExitStatus::from_diagnostics(table.diagnostics(), outcome.interrupted);
+        if end >= ExitStatus::RootFailed {
+            return Err(CliError::Ended(end));
+        }
         let scope = snapshot::scope_of_all(options.one_file_system);
         let mut metadata = snapshot::metadata(&table, &outcome, None, scope);
         metadata.inherited = since.map(Since::inherited);
@@ -86,34 +90,21 @@ pub(crate) struct Sides {
 }
 
 impl Sides {
-    /// Reads both trees; returns how the command ends if one cannot be read at all, or on Ctrl-C.
+    /// Reads both trees.
     pub(crate) fn read(
         paths: [&Path; 2],
         options: &ReadingOptions,
         cancel: &Cancel,
-    ) -> Result<Result<Self, ExitStatus>, CliError> {
+    ) -> Result<Self, CliError> {
         // The paths in snapshots are absolute.
         let has_stored = paths.into_iter().any(Snapshot::is_likely);
-        let read = |path: &Path| {
-            let side = match snapshot::open(path)? {
-                Some(snapshot) => Side::Stored(Box::new(snapshot)),
-                None if has_stored => Side::read(absolute(path), options, None, cancel)?,
-                None => Side::read(path.to_owned(), options, None, cancel)?,
-            };
-            Ok::<_, CliError>(match side.end() {
-                end @ (ExitStatus::Interrupted | ExitStatus::RootFailed) => Err(end),
-                _ => Ok(side),
-            })
+        let read = |path: &Path| match snapshot::open(path)? {
+            Some(snapshot) => Ok(Side::Stored(Box::new(snapshot))),
+            None if has_stored => Side::read(absolute(path), options, None, cancel),
+            None => Side::read(path.to_owned(), options, None, cancel),
         };
-        let before = match read(paths[0])? {
-            Ok(side) => side,
-            Err(end) => return Ok(Err(end)),
-        };
-        let after = match read(paths[1])? {
-            Ok(side) => side,
-            Err(end) => return Ok(Err(end)),
-        };
-        Ok(Ok(Self::new(paths, before, after)))
+        let before = read(paths[0])?;
+        Ok(Self::new(paths, before, read(paths[1])?))
     }
 
     /// Returns two trees that were read, called `names` in errors.

@@ -38,9 +38,6 @@ pub(crate) fn run(args: &FindArgs) -> Result<ExitStatus, CliError> {
     let search = search(args, &columns)?;
     let Sources { all: sources, unusable, end } =
         sources::of(&args.within, args.progress, &cancel)?;
-    if end >= ExitStatus::RootFailed {
-        return Ok(end);
-    }
     for source in &sources {
         check_fields(&source.path, &source.snapshot, search.needed_fields())?;
         if !args.lines.json {

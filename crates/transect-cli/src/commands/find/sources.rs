@@ -22,6 +22,7 @@ use crate::series::{self, Kept, Search, Series};
 use transect_program::exit::{CliError, ExitStatus};
 
 /// The snapshots to be searched.
+#[derive(Default)]
 pub(super) struct Sources {
     pub(super) all: Vec<Source>,
     /// The number of newer files of their series that could not be used.
@@ -105,18 +106,18 @@ fn of_current_directory(progress: ProgressArgs, cancel: &Cancel) -> Result<Sourc
     }
     if sources.all.is_empty() {
         let (source, end) = read(here, progress, cancel)?;
-        sources.all.extend(source);
+        sources.all.push(source);
         sources.end = sources.end.max(end);
     }
     Ok(sources)
 }
 
-/// Reads a directory; without a source if the user interrupts, or it cannot be read at all.
+/// Reads a directory. Ends the command if the user interrupts, or it cannot be read at all.
 fn read(
     root: PathBuf,
     progress_args: ProgressArgs,
     cancel: &Cancel,
-) -> Result<(Option<Source>, ExitStatus), CliError> {
+) -> Result<(Source, ExitStatus), CliError> {
     let progress = Arc::new(Progress::new());
     let line = ProgressLine::start(progress_args, true, &progress);
     transect_sys::host::raise_handle_limit();
@@ -127,20 +128,20 @@ fn read(
     output::show_errors(table.diagnostics(), false);
     let end = ExitStatus::from_diagnostics(table.diagnostics(), outcome.interrupted);
     if end >= ExitStatus::RootFailed {
-        return Ok((None, end));
+        return Err(CliError::Ended(end));
     }
     let scope = snapshot::scope_of_all(false);
     let metadata = snapshot::metadata(&table, &outcome, Some(started), scope);
     let stored = store(&table, &metadata, cancel);
     if cancel.is_cancelled() {
-        return Ok((None, ExitStatus::Interrupted));
+        return Err(CliError::Ended(ExitStatus::Interrupted));
     }
     let (made, path) = stored.map_err(|error| {
         let (root, reason) = (root.display(), transect::reason(&error));
         CliError::Failed(format!("cannot store the names in '{root}' for the search: {reason}"))
     })?;
     let snapshot = Snapshot::open(&path).map_err(|error| snapshot::cannot_read(&path, &error))?;
-    Ok((Some(Source { path: root, snapshot, made: Some(made) }), end))
+    Ok((Source { path: root, snapshot, made: Some(made) }, end))
 }
 
 /// Stores a snapshot in a temporary directory, and returns both.
@@ -153,12 +154,6 @@ fn store(
     let path = directory.path().join("now.parquet");
     transect_snapshot::write(table, metadata, cancel, &mut File::create_new(&path)?)?;
     Ok((directory, path))
-}
-
-impl Default for Sources {
-    fn default() -> Self {
-        Self { all: Vec::new(), unusable: 0, end: ExitStatus::Complete }
-    }
 }
 
 impl Sources {

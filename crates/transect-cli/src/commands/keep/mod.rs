@@ -56,7 +56,7 @@ pub(crate) fn run(args: &KeepArgs) -> Result<ExitStatus, CliError> {
             None => keep(args, &series, &cancel),
         };
         end = end.max(match kept {
-            Ok(end) => end,
+            Ok(end) | Err(CliError::Ended(end)) => end,
             Err(output @ CliError::Output(_)) => return Err(output),
             Err(error) => {
                 output::error(&error);
@@ -126,11 +126,10 @@ fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus,
     if new.is_some_and(|new| new.is_complete()) && end == ExitStatus::Partial {
         end = ExitStatus::Complete;
     }
-    if end >= ExitStatus::RootFailed {
-        if end == ExitStatus::Interrupted {
-            output::note("interrupted: nothing was stored");
-        }
-        return Ok(end);
+    match end {
+        ExitStatus::Interrupted => return Err(snapshot::interrupted()),
+        ExitStatus::RootFailed => return Ok(end),
+        _ => {}
     }
     let scope = snapshot::scope_of_all(args.one_file_system);
     let mut metadata = snapshot::metadata(&table, &outcome, Some(taken), scope);
@@ -142,11 +141,8 @@ fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus,
         size = transect_snapshot::write(&table, &metadata, cancel, out)?;
         Ok(())
     });
-    if cancel.is_cancelled() && written.is_err() {
-        output::note("interrupted: nothing was stored");
-        return Ok(ExitStatus::Interrupted);
-    }
-    let file = written?;
+    let file = written
+        .map_err(|error| if cancel.is_cancelled() { snapshot::interrupted() } else { error })?;
     let stored = Some(Stored {
         entries: table.len(),
         directories: table.grand_total().directories.into(),

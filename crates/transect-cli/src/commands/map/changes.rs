@@ -11,7 +11,7 @@ use transect_web::serve::Server;
 
 use super::page;
 use crate::args::MapArgs;
-use crate::commands::changes::kept_before;
+use crate::commands::changes::since_kept;
 use crate::commands::diff::{ReadingOptions, Side, Sides};
 use transect_program::exit::{CliError, ExitStatus};
 
@@ -43,10 +43,7 @@ pub(super) fn run(args: &MapArgs, cancel: &Cancel) -> Result<ExitStatus, CliErro
         errors: args.errors,
         progress: args.progress,
     };
-    let (sides, end) = match read(args, reading, cancel)? {
-        Ok(read) => read,
-        Err(end) => return Ok(end),
-    };
+    let (sides, end) = read(args, reading, cancel)?;
     let found = sides.compare(&DiffOptions::default())?;
     sides.show_stored_errors(args.errors);
     let (mut before, mut after) = (None, None);
@@ -76,15 +73,14 @@ fn read(
     args: &MapArgs,
     reading: ReadingOptions,
     cancel: &Cancel,
-) -> Result<Result<(Sides, ExitStatus), ExitStatus>, CliError> {
+) -> Result<(Sides, ExitStatus), CliError> {
     match (args.since, args.walk.roots().as_slice()) {
         (Some(since), [path]) => {
-            let kept = kept_before(path, Some(since))?.read(reading, None, cancel)?;
-            Ok(kept.map(|kept| (kept.sides, kept.end)))
+            let kept = since_kept(path, Some(since), reading, None, cancel)?;
+            Ok((kept.sides, kept.end))
         }
         (None, [before, after]) => {
-            let sides = Sides::read([before, after], &reading, cancel)?;
-            Ok(sides.map(|sides| (sides, ExitStatus::Complete)))
+            Ok((Sides::read([before, after], &reading, cancel)?, ExitStatus::Complete))
         }
         (Some(_), _) => Err(CliError::failed("--since needs one PATH")),
         (None, _) => {

@@ -38,10 +38,8 @@ pub(crate) fn run(args: &MapArgs) -> Result<ExitStatus, CliError> {
     check_openable(args, file)?;
     let settings = settings(args);
     let found = read(args, &output::table_builder(SHOWN, args.errors), &cancel, &progress, None)?;
-    if let Some(table) = found.table {
-        let settings = settings_of(settings, found.interrupted, found.read_at);
-        write_page(args, &map::html(&table, &settings, &Nonce::random()?)?, file)?;
-    }
+    let settings = settings_of(settings, found.interrupted, found.read_at);
+    write_page(args, &map::html(&found.table, &settings, &Nonce::random()?)?, file)?;
     Ok(found.end)
 }
 
@@ -57,9 +55,9 @@ fn settings_of(settings: Settings, interrupted: bool, read_at: Option<i64>) -> S
 /// compared.
 const SERVED: FieldMask = SHOWN.union(Removal::COLUMNS).union(FieldMask::FILE_ID);
 
-/// The result of reading the tree; without a table if nothing could be read.
+/// The result of reading the tree.
 struct ReadTree {
-    table: Option<Table>,
+    table: Table,
     interrupted: bool,
     end: ExitStatus,
     /// When a stored tree was read, in seconds since 1970 UTC.
@@ -77,7 +75,7 @@ fn read(
         let end = stored.end();
         stored.show_errors(args.errors);
         let read_at = stored.read_at.map(|time| time.div_euclid(1_000_000_000));
-        let (interrupted, table) = (stored.interrupted, Some(stored.table));
+        let (interrupted, table) = (stored.interrupted, stored.table);
         return Ok(ReadTree { table, interrupted, end, read_at });
     }
     let (mut options, _) = profile::scan_options(&args.walk);
@@ -89,13 +87,13 @@ fn read(
     let table = sink.into_table()?;
     drop(line);
 
-    let (interrupted, end) = (
-        outcome.interrupted,
-        ExitStatus::from_diagnostics(table.diagnostics(), outcome.interrupted),
-    );
+    let interrupted = outcome.interrupted;
+    let end = ExitStatus::from_diagnostics(table.diagnostics(), interrupted);
     output::show_errors(table.diagnostics(), args.errors);
-    let is_any = table.diagnostics().failed_roots < outcome.roots as u64;
-    Ok(ReadTree { table: is_any.then_some(table), interrupted, end, read_at: None })
+    if table.diagnostics().failed_roots == outcome.roots as u64 {
+        return Err(CliError::Ended(end));
+    }
+    Ok(ReadTree { table, interrupted, end, read_at: None })
 }
 
 /// Ends the wait of clients for a table if reading fails or panics.
@@ -128,19 +126,18 @@ fn serve(
         let reading = scope.spawn(|| {
             let _reading = GiveUpOnDrop(&live);
             let found = read(args, &builder, cancel, progress, Some(max_open))?;
-            let Some(table) = found.table else { return Ok(found.end) };
             let finish = |table, interrupted, read_at| {
                 live.finish(table, &settings_of(settings(args), interrupted, read_at))
             };
-            finish(table, found.interrupted, found.read_at)?;
+            finish(found.table, found.interrupted, found.read_at)?;
             while live.run_tasks_until_rescan()? {
                 let builder = output::table_builder(SERVED, args.errors);
                 match read(args, &builder, cancel, progress, Some(max_open)) {
-                    Ok(ReadTree { table: Some(table), interrupted: false, read_at, .. }) => {
+                    Ok(ReadTree { table, interrupted: false, read_at, .. }) => {
                         finish(table, false, read_at)?;
                     }
                     // The page keeps what it shows.
-                    Ok(_) => {}
+                    Ok(_) | Err(CliError::Ended(_)) => {}
                     Err(error) => output::error(&error),
                 }
             }

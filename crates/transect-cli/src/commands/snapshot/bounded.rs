@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use transect::{Diagnostics, Filters, Operation, Progress, ReaderKind, ScanOptions};
-use transect_snapshot::tasks::{Commit, CommitLimits, Task, TaskError, TaskOptions};
+use transect_snapshot::tasks::{Commit, CommitLimits, Task, TaskOptions};
 
 use super::parts_folder::PartsFolder;
-use super::{Stored, interrupted, set_command, show};
+use super::{Stored, not_stored, set_command, show};
 use crate::args::SnapshotArgs;
 use crate::commands::commit::{scratch_folder, write_committed};
 use crate::output;
@@ -37,11 +37,7 @@ pub(crate) fn run(args: &SnapshotArgs, memory: u64) -> Result<ExitStatus, CliErr
     }
     transect_sys::memory::return_large_blocks();
     let line = ProgressLine::start(args.progress, true, &progress);
-    match task.run_all(parts.path(), memory, &options) {
-        Ok(()) => {}
-        Err(TaskError::Cancelled) => return Ok(interrupted()),
-        Err(error) => return Err(CliError::failed(error)),
-    }
+    task.run_all(parts.path(), memory, &options).map_err(not_stored)?;
     drop(line);
     let commit = Commit::open(parts.path()).map_err(CliError::failed)?;
     let mut metadata = commit.metadata();
@@ -57,8 +53,7 @@ pub(crate) fn run(args: &SnapshotArgs, memory: u64) -> Result<ExitStatus, CliErr
         memory: memory.saturating_sub(RETAINED_BYTES),
         folder: parts.path().to_owned(),
     };
-    let written = write_committed(&args.output, &commit, &limits, &metadata, &cancel)?;
-    let Some((entries, size)) = written else { return Ok(interrupted()) };
+    let (entries, size) = write_committed(&args.output, &commit, &limits, &metadata, &cancel)?;
     show(args, Stored { entries, errors: metadata.errors, size, inherited: None })?;
     Ok(end)
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use transect::table::Table;
 use transect::{Cancel, FieldMask, Outcome, Progress, ScanOptions};
+use transect_snapshot::tasks::TaskError;
 use transect_snapshot::{Inherited, Metadata, Scope};
 use transect_sys::host::{host_name, now};
 
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
     output::show_errors(table.diagnostics(), args.errors);
     let end = ExitStatus::from_diagnostics(table.diagnostics(), outcome.interrupted);
     if outcome.interrupted {
-        return Ok(interrupted());
+        return Err(interrupted());
     }
     if table.diagnostics().failed_roots == outcome.roots as u64 {
         return Ok(end);
@@ -64,10 +65,7 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
         size = transect_snapshot::write(&table, &metadata, &cancel, out)?;
         Ok(())
     });
-    if cancel.is_cancelled() && written.is_err() {
-        return Ok(interrupted());
-    }
-    written?;
+    written.map_err(|error| if cancel.is_cancelled() { interrupted() } else { error })?;
     let directories = table.grand_total().directories.into();
     let inherited = since.map(|since| (since.inherited(), directories));
     let errors = table.diagnostics().errors;
@@ -75,10 +73,18 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
     Ok(end)
 }
 
-/// Says that the command was interrupted.
-pub(crate) fn interrupted() -> ExitStatus {
+/// Says that the command was interrupted, and ends it.
+pub(crate) fn interrupted() -> CliError {
     output::note("interrupted: nothing was stored");
-    ExitStatus::Interrupted
+    CliError::Ended(ExitStatus::Interrupted)
+}
+
+/// Returns the error of a scan in parts, or the end of one that was interrupted.
+pub(crate) fn not_stored(error: TaskError) -> CliError {
+    match error {
+        TaskError::Cancelled => interrupted(),
+        error => CliError::failed(error),
+    }
 }
 
 /// Returns the generation from which on a later walk has to know changes, before these roots are walked: of the file
