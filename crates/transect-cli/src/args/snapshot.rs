@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ProgressArgs, SinceArgs, WalkArgs, parse_memory};
+use super::{FilterArgs, ProgressArgs, SinceArgs, WalkArgs, parse_memory};
 
 pub(crate) const SNAPSHOT_NOTES: &str = "\
 A snapshot is a Parquet file: usage, list, tui, map and diff read it like a directory, and so do DuckDB, Polars and \
@@ -33,27 +33,8 @@ Examples:
 Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted: nothing was stored.";
 
-/// The options that do not apply to scans in parts.
-const NOT_IN_PARTS: [&str; 18] = [
-    "since",
-    "follow",
-    "every_link",
-    "read_depth",
-    "glob",
-    "extensions",
-    "regexes",
-    "ignore_case",
-    "no_hidden",
-    "gitignore",
-    "types",
-    "empty",
-    "broken_links",
-    "size",
-    "newer",
-    "older",
-    "owner",
-    "perm",
-];
+/// The options of a walk that apply to scans in parts: they filter nothing, or tasks have them.
+const IN_PARTS: [&str; 4] = ["one_file_system", "pseudo", "exclude", "hidden"];
 
 #[derive(Debug, Args)]
 pub(crate) struct SnapshotArgs {
@@ -70,7 +51,8 @@ pub(crate) struct SnapshotArgs {
     #[arg(long)]
     pub(crate) all_times: bool,
     /// Use at most SIZE of memory, 96M or more, and a hidden directory beside FILE
-    #[arg(long, value_name = "SIZE", value_parser = parse_memory, conflicts_with_all = NOT_IN_PARTS)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory, conflicts_with = "since",
+          conflicts_with_all = FilterArgs::ids().filter(|id| !IN_PARTS.contains(&id.as_str())))]
     pub(crate) memory: Option<usize>,
     /// List all errors, not only the first ten
     #[arg(long)]
@@ -82,16 +64,20 @@ pub(crate) struct SnapshotArgs {
 
 #[cfg(test)]
 mod tests {
+    use clap::Command;
+
     use super::*;
-    use crate::args::FilterArgs;
 
     #[test]
     fn memory_conflicts_with_every_filter() {
-        let filters = FilterArgs::augment_args(clap::Command::new("filters"));
+        let command = SnapshotArgs::augment_args(Command::new("snapshot"));
+        let memory = command.get_arguments().find(|option| option.get_id() == "memory");
+        let conflicts = command.get_arg_conflicts_with(memory.unwrap());
         // These filter nothing, or tasks have them.
         let apply = ["one_file_system", "pseudo", "exclude", "hidden"];
-        for filter in filters.get_arguments().map(|filter| filter.get_id().as_str()) {
-            assert_eq!(NOT_IN_PARTS.contains(&filter), !apply.contains(&filter), "{filter}");
+        for filter in FilterArgs::ids() {
+            let conflicts = conflicts.iter().any(|option| option.get_id() == &filter);
+            assert_eq!(conflicts, !apply.contains(&filter.as_str()), "{filter}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use transect_text::size;
 
-use super::{ProgressArgs, WalkArgs, one_of};
+use super::{FilterArgs, ProgressArgs, WalkArgs, one_of};
 
 pub(crate) const USAGE_NOTES: &str = "\
 Sizes are disk usage: the space that is allocated, directories included, as in du. A file with \
@@ -27,32 +27,6 @@ Examples:
 
 Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
-
-/// The arguments that apply only to a walk, and conflict with `--import-ncdu`.
-const WALK_ARGS: [&str; 22] = [
-    "paths",
-    "one_file_system",
-    "pseudo",
-    "follow",
-    "every_link",
-    "read_depth",
-    "glob",
-    "exclude",
-    "extensions",
-    "regexes",
-    "ignore_case",
-    "no_hidden",
-    "hidden",
-    "gitignore",
-    "empty",
-    "broken_links",
-    "perm",
-    "types",
-    "size",
-    "newer",
-    "older",
-    "owner",
-];
 
 #[derive(Debug, Args)]
 pub(crate) struct UsageArgs {
@@ -105,7 +79,7 @@ pub(crate) struct UsageArgs {
     /// Read FILE, exported by ncdu or gdu, not directories
     ///
     /// - is standard input.
-    #[arg(long, value_name = "FILE", conflicts_with_all = WALK_ARGS)]
+    #[arg(long, value_name = "FILE", conflicts_with = "paths", conflicts_with_all = FilterArgs::ids())]
     pub(crate) import_ncdu: Option<PathBuf>,
 }
 

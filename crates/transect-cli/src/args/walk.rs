@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::builder::TypedValueParser;
-use clap::{Args, CommandFactory};
+use clap::{Args, Command, CommandFactory, Id};
 use transect::internal::{AttributeFilter, Order, StatOrder};
 use transect::{
     Conditions, FileType, Filters, ModeCondition, Outcome, ReaderKind, ScanOptions, Totals,
@@ -224,6 +224,13 @@ const NAMES_ELSEWHERE: [(&str, &str); 8] = [
 ];
 
 impl FilterArgs {
+    /// Returns the ids of all of them, for options that conflict with them.
+    pub(super) fn ids() -> impl Iterator<Item = Id> {
+        let filters = Self::augment_args(Command::new("filters"));
+        let ids: Vec<Id> = filters.get_arguments().map(|filter| filter.get_id().clone()).collect();
+        ids.into_iter()
+    }
+
     pub(crate) fn is_default(&self) -> bool {
         let follows = self.follow || self.one_file_system || self.pseudo;
         self.selects_everything() && !follows
@@ -363,7 +370,7 @@ impl WalkArgs {
         let cli = Cli::command();
         let of_others =
             NAMES_ELSEWHERE.iter().find(|(name, _)| *name == word).map(|(_, name)| *name);
-        let near = || nearest(word, cli.get_subcommands().map(clap::Command::get_name));
+        let near = || nearest(word, cli.get_subcommands().map(Command::get_name));
         let message = match of_others.or_else(near) {
             Some(name) if name == word => format!(
                 "there is no file or directory '{word}'; a command comes first: transect {word} …"
