@@ -1,6 +1,5 @@
 //! The trash of the user.
 
-use transect::FieldMask;
 use transect_remove::Trash;
 use transect_sys::host::now;
 
@@ -14,6 +13,6 @@ pub(crate) fn user_trash() -> Result<Trash, String> {
     // Without a home, a trash at the top of another file system may exist, but file managers would
     // not show it.
     let home = home.ok_or("no home directory for the trash; set HOME or XDG_DATA_HOME")?;
-    let now = TimeFormatter::for_fields(FieldMask::MTIME).text(now());
+    let now = TimeFormatter::local().text(now());
     Trash::new(home, &now.replace(' ', "T")).map_err(|refused| refused.to_string())
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use transect::{Cancel, FieldMask, FileType};
+use transect::{Cancel, FileType};
 use transect_snapshot::Metadata;
 use transect_snapshot::tasks::{
     Commit, CommitLimits, MANIFEST_NAME, Manifest, TaskError, remove_unfinished,
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &CommitArgs) -> Result<ExitStatus, CliError> {
     let file = args.folder.join(MANIFEST_NAME);
     if attributes_at(&file).is_ok() {
         let started = metadata.started.unwrap_or_default();
-        let time = TimeFormatter::for_fields(FieldMask::MTIME).text(started);
+        let time = TimeFormatter::local().text(started);
         output::hint(&format!("these parts were committed before; the tree is that of {time}"));
     }
     let (entries, size) =

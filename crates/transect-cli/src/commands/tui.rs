@@ -25,7 +25,7 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
         options.roots = vec![here];
         options.filters.read_roots = true;
     }
-    let times = TimeFormatter::for_fields(FieldMask::MTIME);
+    let times = TimeFormatter::local();
     let stored_at = stored.as_ref().map(|stored| match stored.read_at {
         Some(time) => times.text(time),
         None => "unknown time".to_owned(),

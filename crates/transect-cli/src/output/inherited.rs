@@ -1,6 +1,5 @@
 //! What a walk took from a snapshot, as text.
 
-use transect::FieldMask;
 use transect_snapshot::Inherited;
 use transect_text::units::{count, counted};
 
@@ -8,7 +7,7 @@ use super::time::TimeFormatter;
 
 /// Returns the text for a walk with this number of directories.
 pub(crate) fn text(inherited: &Inherited, directories: u64) -> String {
-    let times = TimeFormatter::for_fields(FieldMask::MTIME);
+    let times = TimeFormatter::local();
     let (unchanged, taken) = (count(inherited.directories), times.text(inherited.taken));
     let all = counted(directories, "directory", "directories");
     let text = format!("{unchanged} of {all} unchanged since {taken}");

@@ -21,11 +21,14 @@ pub(crate) fn age(second: u64) -> String {
 pub(crate) struct TimeFormatter(TimeZone);
 
 impl TimeFormatter {
+    pub(crate) fn local() -> Self {
+        Self(TimeZone::system())
+    }
+
     /// Returns a formatter for these attributes. The zone is read only if there are times among them: it
     /// takes several files.
     pub(crate) fn for_fields(fields: FieldMask) -> Self {
-        let times = fields.intersects(FieldMask::TIMES);
-        Self(if times { TimeZone::system() } else { TimeZone::UTC })
+        if fields.intersects(FieldMask::TIMES) { Self::local() } else { Self(TimeZone::UTC) }
     }
 
     /// Formats the day of nanoseconds since 1970 UTC.

@@ -16,7 +16,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use transect::{DirEntry, FieldMask};
+use transect::DirEntry;
 use transect_snapshot::{ReadError, Snapshot};
 use transect_sys::FaultKind;
 use transect_sys::host::{host_name, now};
@@ -177,7 +177,7 @@ impl Series {
         let at_most = now.saturating_add(SKEW);
         let mut search = self.newest(at_most)?;
         let future = self.list()?.dated.into_iter().filter(|&(taken, _)| taken > at_most);
-        let times = TimeFormatter::for_fields(FieldMask::MTIME);
+        let times = TimeFormatter::local();
         search.unusable.extend(future.map(|(taken, path)| {
             let time = times.text(taken);
             let reason = format!(

@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use serde::Serialize;
-use transect::FieldMask;
 use transect_volumes::{JournalChange, read_journal, reasons};
 
 use crate::args::ChangesArgs;
@@ -20,7 +19,7 @@ pub(super) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;
     let path = args.path.as_deref().unwrap_or(Path::new("."));
     let mut out = BufWriter::new(stream::stdout());
-    let times = TimeFormatter::for_fields(FieldMask::MTIME);
+    let times = TimeFormatter::local();
     let mut written = Ok(());
     let read = read_journal(path, |change| {
         written = match args.comparison.json {

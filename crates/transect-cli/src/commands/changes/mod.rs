@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
     }
     let kept = since_kept(path, args.since, reading, args.rescan.rescan, &cancel)?;
     if !args.comparison.json {
-        let time = TimeFormatter::for_fields(FieldMask::MTIME).text(kept.taken);
+        let time = TimeFormatter::local().text(kept.taken);
         let file = quote::for_terminal(kept.file.as_os_str());
         output::note(&format!("compared with the snapshot of {time}: '{file}'"));
     }
@@ -92,7 +92,7 @@ fn why_none(since: Option<i64>, series: &Series, path: &Path) -> Result<String, 
     let (Some(since), Some(Kept { taken, .. })) = (since, oldest) else {
         return Ok(series.none_kept(path));
     };
-    let times = TimeFormatter::for_fields(FieldMask::MTIME);
+    let times = TimeFormatter::local();
     let age = age(u64::try_from(taken / 1_000_000_000).unwrap_or(0));
     let (since, time) = (times.text(since), times.text(taken));
     Ok(format!("no snapshot of '{root}' is from before {since}; the oldest is {age} old ({time})"))

@@ -83,7 +83,7 @@ fn note_kept_snapshots(found: &Diff) {
 pub(crate) fn note_inherited(name: &str, metadata: &Metadata) {
     let inherited = metadata.inherited.as_ref().filter(|it| it.older_entries() > 0);
     let Some(inherited) = inherited else { return };
-    let oldest = TimeFormatter::for_fields(FieldMask::MTIME).text(inherited.oldest);
+    let oldest = TimeFormatter::local().text(inherited.oldest);
     let entries = counted(inherited.entries, "entry", "entries");
     output::note(&format!(
         "attributes of {entries} of {name} are from {oldest}: later changes of these are missing"

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use anstyle::Style;
-use transect::{FieldMask, FileType};
+use transect::FileType;
 use transect_snapshot::{Change, ChangeKind, Diff, Facts};
 use transect_sys::name_from_bytes;
 
@@ -29,7 +29,7 @@ pub(super) fn write(args: &ComparisonArgs, diff: &Diff, root: Option<&str>) -> i
     };
     let rows = screen_rows(args);
     let lines = Lines {
-        times: TimeFormatter::for_fields(FieldMask::MTIME),
+        times: TimeFormatter::local(),
         is_painted,
         width: output::terminal_width(),
         root: root.filter(|_| rows.is_some()),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use transect::table::Table;
-use transect::{Cancel, FieldMask, Progress, ScanOptions};
+use transect::{Cancel, Progress, ScanOptions};
 use transect_snapshot::{Metadata, Snapshot};
 use transect_sys::host::now;
 use transect_sys::private_dir::PrivateTempDir;
@@ -55,7 +55,7 @@ impl Source {
         }
         let mut text = format!("from the snapshot of '{roots}'");
         if let Some(started) = metadata.started {
-            let time = TimeFormatter::for_fields(FieldMask::MTIME).text(started);
+            let time = TimeFormatter::local().text(started);
             let second = u64::try_from(started / 1_000_000_000).unwrap_or(0);
             text += &format!(", {} old ({time})", age(second));
         }

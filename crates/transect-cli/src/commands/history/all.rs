@@ -3,7 +3,6 @@
 use std::io::{self, Write as _};
 
 use serde::Serialize;
-use transect::FieldMask;
 
 use super::json::skipped;
 use super::point::file_size;
@@ -64,7 +63,7 @@ impl Listed {
 
 fn write_text(listed: &[Listed]) -> io::Result<()> {
     let mut out = output::buffer();
-    let times = TimeFormatter::for_fields(FieldMask::MTIME);
+    let times = TimeFormatter::local();
     let hosts = listed.iter().map(|it| quote::for_terminal(it.series.host().as_ref()));
     let hosts: Vec<String> = hosts.collect();
     let width = hosts.iter().map(|host| host.chars().count()).max().unwrap_or(0).max("host".len());

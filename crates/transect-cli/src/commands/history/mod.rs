@@ -8,7 +8,6 @@ mod text;
 use std::io;
 use std::path::Path;
 
-use transect::FieldMask;
 use transect_web::history::{HistoryPage, Point};
 
 use crate::args::HistoryArgs;
@@ -71,7 +70,7 @@ fn of_root(args: &HistoryArgs, path: &Path) -> Result<ExitStatus, CliError> {
 }
 
 fn page(history: &History) -> io::Result<HistoryPage> {
-    let times = TimeFormatter::for_fields(FieldMask::MTIME);
+    let times = TimeFormatter::local();
     let skipped: Vec<String> = history.unusable.iter().map(Unusable::to_string).collect();
     HistoryPage::of(transect_web::history::History {
         root: history.series.root(),

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write as _};
 
-use transect::FieldMask;
 use transect_web::history::Point;
 
 use super::point::History;
@@ -22,7 +21,7 @@ pub(super) fn write(history: &History) -> io::Result<()> {
     let root = quote::for_terminal(series.root().as_os_str());
     let host = quote::for_terminal(series.host().as_ref());
     writeln!(out, "{BOLD}{root}{BOLD:#} on {host}: {number}\n")?;
-    let times = TimeFormatter::for_fields(FieldMask::MTIME);
+    let times = TimeFormatter::local();
     writeln!(
         out,
         "{DIM}{:<19}  {:>10}  {:>11}  {:>11}  {:>8}{DIM:#}",
