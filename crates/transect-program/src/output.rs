@@ -77,6 +77,11 @@ pub fn wrapped(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Writes one JSON object and a newline to standard output, in one piece.
+pub fn print_json(object: &impl Serialize) -> io::Result<()> {
+    stream::stdout().write_all(json::line(object).as_bytes())
+}
+
 /// Writes one JSON object and a newline.
 pub fn write_json(out: &mut impl Write, object: &impl Serialize) -> io::Result<()> {
     json::write(out, object)?;

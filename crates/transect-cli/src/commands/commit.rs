@@ -99,7 +99,7 @@ fn show(args: &CommitArgs, manifest: &Manifest, size: u64) -> io::Result<()> {
             complete: manifest.complete,
             errors: manifest.errors,
         };
-        return output::write_json(&mut stream::stdout(), &object);
+        return output::print_json(&object);
     }
     let parts = counted(parts as u64, "part", "parts");
     let entries = counted(entries, "entry", "entries");

@@ -80,7 +80,6 @@ fn stats(args: &ServiceStatsArgs) -> Result<(), CliError> {
     let mut client = connect(args.socket.socket.as_deref())?;
     let stats = client.stats()?;
     let info = client.server_info();
-    let mut text = output::buffer();
     if args.json {
         let report = object! {
             schema: "transect.service.stats/1",
@@ -89,9 +88,9 @@ fn stats(args: &ServiceStatsArgs) -> Result<(), CliError> {
             roots: info.roots.iter().map(|root| PathEntry::from(&**root)).collect::<Vec<_>>(),
             ..counters: Counters(&stats),
         };
-        output::write_json(&mut text, &report)?;
-        Ok(output::print(text)?)
+        Ok(output::print_json(&report)?)
     } else {
+        let mut text = output::buffer();
         writeln!(text, "process {}, level {}", info.process, info.level)?;
         for root in &info.roots {
             let root = name_from_bytes(root.clone());

@@ -8,7 +8,7 @@ use transect_snapshot::tasks::{Task, TaskError, TaskOptions};
 use transect_sys::input::open_stream;
 
 use crate::args::TaskArgs;
-use crate::output::{self, stream};
+use crate::output;
 use crate::root_path::absolute;
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
@@ -37,10 +37,9 @@ pub(crate) fn run(args: &TaskArgs) -> Result<ExitStatus, CliError> {
         }
         Err(error) => return Err(CliError::failed(error)),
     };
-    let out = &mut stream::stdout();
     match args.next {
-        true => result.tasks.iter().try_for_each(|task| output::write_json(out, task))?,
-        false => output::write_json(out, &result)?,
+        true => result.tasks.iter().try_for_each(output::print_json)?,
+        false => output::print_json(&result)?,
     }
     if result.adopted {
         output::hint("the part was there already, and the task was not run again");
@@ -62,7 +61,7 @@ fn print_first(args: &TaskArgs) -> Result<ExitStatus, CliError> {
     let roots: Vec<_> = args.first.iter().map(|root| absolute(root)).collect();
     let task = Task::first(&roots, options).map_err(CliError::failed)?;
     task.check_roots().map_err(CliError::failed)?;
-    output::write_json(&mut stream::stdout(), &task)?;
+    output::print_json(&task)?;
     Ok(ExitStatus::Complete)
 }
 

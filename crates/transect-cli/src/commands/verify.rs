@@ -90,7 +90,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitStatus, CliError> {
             bytes: read.load(Ordering::Relaxed),
             elapsed_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
         };
-        output::write_json(&mut stream::stdout(), &summary)?;
+        output::print_json(&summary)?;
     } else {
         output::note(&format!("{} in {}", counts.summary(), duration(began.elapsed())));
     }

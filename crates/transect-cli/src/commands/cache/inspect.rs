@@ -15,7 +15,7 @@ use transect_transform::tree;
 use crate::args::CacheArgs;
 use crate::output::json::{OwnedPath, error_list, object};
 use crate::output::units::{bytes, count, counted};
-use crate::output::{self, BOLD, DIM, WARN, quote, stream};
+use crate::output::{self, BOLD, DIM, WARN, quote};
 use crate::progress::{REDRAW_INTERVAL, StatusLine};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
@@ -75,7 +75,7 @@ impl<T: FileReport> Inspected<T> {
             output::show_errors(&self.diagnostics, args.errors);
         }
         match is_more {
-            true if args.json => output::write_json(&mut stream::stdout(), &self.json(args))?,
+            true if args.json => output::print_json(&self.json(args))?,
             true => self.print()?,
             false => {}
         }

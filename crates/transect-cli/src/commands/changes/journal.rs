@@ -8,7 +8,7 @@ use serde::Serialize;
 use transect_volumes::{JournalChange, read_journal, reasons};
 
 use crate::args::ChangesArgs;
-use crate::output::json::{self, PathEntry, object};
+use crate::output::json::{PathEntry, object};
 use crate::output::time::TimeFormatter;
 use crate::output::units::counted;
 use crate::output::{self, quote, stream};
@@ -23,7 +23,7 @@ pub(super) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
     let mut written = Ok(());
     let read = read_journal(path, |change| {
         written = match args.comparison.json {
-            true => json::write(&mut out, &record(&change)).and_then(|()| writeln!(out)),
+            true => output::write_json(&mut out, &record(&change)),
             false => write_line(&mut out, &times, &change),
         };
         match written.is_err() || cancel.is_cancelled() {
@@ -41,8 +41,7 @@ pub(super) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
             nameless_records: counts.nameless,
             damaged_records: counts.damaged,
         };
-        json::write(&mut out, &summary)?;
-        writeln!(out)?;
+        output::write_json(&mut out, &summary)?;
     }
     out.flush()?;
     if cancel.is_cancelled() {

@@ -4,13 +4,12 @@ use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use serde::Serialize;
-use transect::FieldMask;
 use transect_snapshot::{Change, Diff, Facts, Metadata};
 
 use crate::args::ComparisonArgs;
 use crate::output::columns::Column;
 use crate::output::json::{self, PathEntry, object};
-use crate::output::stream;
+use crate::output::{self, stream};
 
 pub(super) fn write(
     args: &ComparisonArgs,
@@ -26,8 +25,7 @@ pub(super) fn write(
     }
     if !args.summary {
         for change in changes {
-            json::write(&mut out, &change_object(change))?;
-            writeln!(out)?;
+            output::write_json(&mut out, &change_object(change))?;
         }
     }
     let numbers = &diff.summary;
@@ -50,20 +48,20 @@ pub(super) fn write(
         disk_usage_after: numbers.allocated_after,
         grown: grown.collect::<Vec<_>>(),
     };
-    json::write(&mut out, &summary)?;
-    writeln!(out)?;
+    output::write_json(&mut out, &summary)?;
     out.flush()
 }
 
 fn change_object(change: &Change) -> impl Serialize {
     let from = change.from.as_deref().map(String::from_utf8_lossy);
     let is_text = change.from.as_deref().is_none_or(|from| std::str::from_utf8(from).is_ok());
+    let changed = Column::compared().filter(|it| change.fields.contains(it.field()));
     object! {
         change: change.kind.as_str(),
         ..path: PathEntry::from(&*change.path),
         from: from.map(std::borrow::Cow::into_owned),
         from_raw: change.from.as_deref().filter(|_| !is_text).map(json::hex),
-        changed: names(change.fields),
+        changed: changed.map(Column::as_str).collect::<Vec<_>>(),
         before: change.before.as_ref().map(facts),
         after: change.after.as_ref().map(facts),
         moved_entries: change.moved_entries,
@@ -101,9 +99,4 @@ fn side(of: &Metadata, list_errors: bool) -> impl Serialize {
         inherited: &of.inherited,
         error_list?: list_errors.then_some(&of.error_list),
     }
-}
-
-fn names(fields: FieldMask) -> Vec<&'static str> {
-    let changed = Column::compared().filter(|it| fields.contains(it.field()));
-    changed.map(Column::as_str).collect()
 }

@@ -114,11 +114,10 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
         end = ExitStatus::from_diagnostics(&diagnostics, false);
         report.leftovers = Some(leftovers);
     }
-    let mut text = output::buffer();
     if args.json {
-        output::write_json(&mut text, &report)?;
-        output::print(text)?;
+        output::print_json(&report)?;
     } else {
+        let mut text = output::buffer();
         write(&mut text, &report)?;
         output::print_wrapped(text)?;
     }

@@ -59,7 +59,7 @@ pub(crate) fn run(args: &FindArgs) -> Result<ExitStatus, CliError> {
             snapshots: sources.iter().map(snapshot).collect::<Vec<_>>(),
             unusable: unusable,
         };
-        output::write_json(&mut stream::stdout(), &summary)?;
+        output::print_json(&summary)?;
     } else if args.count {
         writeln!(stream::stdout(), "{}", found.entries)?;
     }

@@ -10,7 +10,7 @@ use crate::args::HistoryArgs;
 use crate::output::json::{PathEntry, object};
 use crate::output::time::TimeFormatter;
 use crate::output::units::{bytes, count};
-use crate::output::{self, DIM, WARN, quote, stream};
+use crate::output::{self, DIM, WARN, quote};
 use crate::series::{Kept, Series, Unusable};
 use transect_program::exit::{CliError, ExitStatus};
 
@@ -106,5 +106,5 @@ fn write_json(listed: &[Listed], unusable: &[Unusable], is_complete: bool) -> io
         series: listed.iter().map(series_object).collect::<Vec<_>>(),
         unusable: unusable.iter().map(skipped).collect::<Vec<_>>(),
     };
-    output::write_json(&mut stream::stdout(), &object)
+    output::print_json(&object)
 }

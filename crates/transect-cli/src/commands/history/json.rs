@@ -6,8 +6,8 @@ use serde::Serialize;
 use transect_web::history::Point;
 
 use super::point::History;
+use crate::output;
 use crate::output::json::{PathEntry, object};
-use crate::output::{self, stream};
 use crate::series::Unusable;
 
 pub(super) fn write(history: &History) -> io::Result<()> {
@@ -20,7 +20,7 @@ pub(super) fn write(history: &History) -> io::Result<()> {
         snapshots: points.iter().map(snapshot).collect::<Vec<_>>(),
         unusable: unusable.iter().map(skipped).collect::<Vec<_>>(),
     };
-    output::write_json(&mut stream::stdout(), &object)
+    output::print_json(&object)
 }
 
 fn snapshot(point: &Point) -> impl Serialize {

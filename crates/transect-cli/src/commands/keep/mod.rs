@@ -208,7 +208,7 @@ fn show(args: &KeepArgs, series: &Series, outcome: &Outcome) -> Result<ExitStatu
         return Ok(end);
     }
     if args.json {
-        output::write_json(&mut stream::stdout(), &kept_object(series, outcome))?;
+        output::print_json(&kept_object(series, outcome))?;
         return Ok(end);
     }
     let mut text = String::new();

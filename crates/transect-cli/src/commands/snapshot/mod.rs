@@ -144,7 +144,7 @@ fn show(args: &SnapshotArgs, stored: Stored) -> io::Result<()> {
             errors: errors,
             inherited: inherited.map(|(inherited, _)| inherited),
         };
-        return output::write_json(&mut stream::stdout(), &object);
+        return output::print_json(&object);
     }
     let file = quote::for_terminal(args.output.as_os_str());
     let each = size as f64 / entries.max(1) as f64;

@@ -137,15 +137,12 @@ fn show(args: &UsageArgs, usage: &Usage) -> io::Result<()> {
         // Paths are bytes, and the colour-aware buffer accepts text only.
         return csv::write(&mut output::stream::stdout(), usage);
     }
-    let mut text = output::buffer();
     if args.json {
         let roots = match usage.outcome {
             Some(_) => args.walk.roots(),
             None => usage.table.roots().map(|root| usage.table.path(root)).collect(),
         };
-        output::write_json(&mut text, &json::usage(&roots, usage))?;
-    } else {
-        terminal::write(&mut text, &Shown::of(usage))?;
+        return output::print_json(&json::usage(&roots, usage));
     }
-    output::print(text)
+    terminal::print(&Shown::of(usage))
 }

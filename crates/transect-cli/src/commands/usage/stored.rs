@@ -61,9 +61,7 @@ pub(super) fn show(
         elapsed: began.elapsed(),
         disk: None,
     };
-    let mut text = output::buffer();
-    terminal::write(&mut text, &shown)?;
-    output::print(text)?;
+    terminal::print(&shown)?;
     Ok(Some(end))
 }
 

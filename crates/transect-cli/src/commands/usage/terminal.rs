@@ -84,21 +84,15 @@ impl<'u> Shown<'u> {
     }
 }
 
-pub(super) fn write(out: &mut impl Write, shown: &Shown<'_>) -> io::Result<()> {
+pub(super) fn print(shown: &Shown<'_>) -> io::Result<()> {
     let layout = Layout::new(shown);
+    let mut out = output::buffer();
     match &shown.lines {
-        Lines::Tree(lines) => {
-            for line in lines {
-                layout.entry(out, line)?;
-            }
-        }
-        Lines::Groups(groups) => {
-            for group in *groups {
-                layout.group(out, group)?;
-            }
-        }
+        Lines::Tree(lines) => lines.iter().try_for_each(|line| layout.entry(&mut out, line))?,
+        Lines::Groups(groups) => groups.iter().try_for_each(|it| layout.group(&mut out, it))?,
     }
-    summary(out, shown)
+    summary(&mut out, shown)?;
+    output::print(out)
 }
 
 struct Layout {
