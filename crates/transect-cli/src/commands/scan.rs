@@ -1,11 +1,8 @@
 //! `transect scan`: counts entries and bytes.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use transect::internal::WalkProfile;
 use transect::{FieldMask, Outcome, Progress, RankBy, Sink, Totals};
-use transect_snapshot::Inherited;
 
 use crate::args::ScanArgs;
 use crate::commands::snapshot::Since;
@@ -47,17 +44,15 @@ pub(crate) fn run(args: &ScanArgs) -> Result<ExitStatus, CliError> {
     let not_found = is_all.then(|| NotFound::of(&options, &outcome)).flatten();
     drop(line);
     let inherited = since.map(|since| since.inherited());
-    show(args, outcome, profile.as_ref(), not_found.as_ref(), inherited.as_ref())
+    show(args, outcome, &Shown { profile, not_found, inherited, top: args.top })
 }
 
 fn show(
     args: &ScanArgs,
     mut outcome: Outcome<Totals>,
-    profile: Option<&WalkProfile>,
-    not_found: Option<&NotFound>,
-    inherited: Option<&Inherited>,
+    shown: &Shown,
 ) -> Result<ExitStatus, CliError> {
-    let roots: Vec<PathBuf> = args.walk.roots();
+    let roots = args.walk.roots();
     let diagnostics = &mut outcome.sink.diagnostics;
     diagnostics.sort();
     let end = ExitStatus::from_diagnostics(diagnostics, outcome.interrupted);
@@ -69,15 +64,13 @@ fn show(
     if nothing_to_show {
         return Ok(end);
     }
-    let mut text = output::buffer();
     if args.json {
-        let object = json::scan(&roots, &outcome, profile, not_found, inherited, args.errors);
-        output::write_json(&mut text, &object)?;
+        output::print_json(&json::scan(&roots, &outcome, shown, args.errors))?;
     } else {
-        let shown = Shown { profile, not_found, inherited, top: args.top };
-        summary::write(&mut text, &roots, &outcome, &shown)?;
+        let mut text = output::buffer();
+        summary::write(&mut text, &roots, &outcome, shown)?;
+        output::print(text)?;
     }
-    output::print(text)?;
     args.walk.hint_root_is_no_directory(&outcome);
     Ok(end)
 }

@@ -8,18 +8,16 @@ use transect::internal::{Order, StatOrder, WalkProfile, WalkSettings};
 use transect::{Diagnostics, LargestEntry, Outcome, ReaderKind, ScanError, Totals};
 use transect_program::json::PathKey;
 pub(crate) use transect_program::json::{PathEntry, hex, line, write};
-use transect_snapshot::Inherited;
 use transect_sys::DiskSpace;
 pub(crate) use transect_text::json_object as object;
 
 use super::not_found::NotFound;
+use super::summary::Shown;
 
 pub(crate) fn scan<'a>(
     roots: &'a [PathBuf],
     outcome: &'a Outcome<Totals>,
-    profile: Option<&'a WalkProfile>,
-    not_found: Option<&'a NotFound>,
-    inherited: Option<&'a Inherited>,
+    shown: &'a Shown,
     list_errors: bool,
 ) -> impl Serialize {
     let totals = &outcome.sink;
@@ -54,7 +52,7 @@ pub(crate) fn scan<'a>(
         hard_links: totals.hard_links,
         alternate_streams?: streams,
         disk: transect::internal::disk_space_of(roots).map(disk),
-        not_found: not_found.map(space_not_found),
+        not_found: shown.not_found.as_ref().map(space_not_found),
         errors: diagnostics.errors,
         errors_by: errors_by([diagnostics]),
         vanished: diagnostics.vanished,
@@ -64,8 +62,8 @@ pub(crate) fn scan<'a>(
         reader_reason?: outcome.reader_reason.as_deref(),
         order: outcome.order.as_str(),
         threads: outcome.threads,
-        profile: profile.map(profile_used),
-        inherited: inherited,
+        profile: shown.profile.as_ref().map(profile_used),
+        inherited: &shown.inherited,
         largest_directories: totals.largest_directories().iter().map(directory).collect::<Vec<_>>(),
         largest_files: totals.largest_files().iter().map(largest).collect::<Vec<_>>(),
         error_list?: list_errors.then(|| error_list(&diagnostics.kept_errors)),

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 
 use anstyle::Style;
 use transect::internal::WalkProfile;
-use transect::{LargestEntry, Outcome, RankBy, ReaderKind, SizeTotals, Totals};
+use transect::{LargestEntry, Outcome, RankBy, ReaderKind, Totals};
 use transect_snapshot::Inherited;
-use transect_sys::DiskSpace;
 use transect_text::wrap::wrap_styled;
 use transect_text::{disk, settings};
 
@@ -19,10 +18,12 @@ use super::{BOLD, DIM, ERROR, GOOD, WARN, quote};
 /// contain little else is one line.
 pub(crate) const KEPT_PER_LINE: usize = 4;
 
-pub(crate) struct Shown<'a> {
-    pub(crate) profile: Option<&'a WalkProfile>,
-    pub(crate) not_found: Option<&'a NotFound>,
-    pub(crate) inherited: Option<&'a Inherited>,
+/// What is shown besides the outcome of the walk.
+pub(crate) struct Shown {
+    pub(crate) profile: Option<WalkProfile>,
+    pub(crate) not_found: Option<NotFound>,
+    pub(crate) inherited: Option<Inherited>,
+    /// The number of the largest directories and files.
     pub(crate) top: usize,
 }
 
@@ -30,9 +31,9 @@ pub(crate) fn write(
     out: &mut impl Write,
     roots: &[PathBuf],
     outcome: &Outcome<Totals>,
-    shown: &Shown<'_>,
+    shown: &Shown,
 ) -> io::Result<()> {
-    let &Shown { profile, not_found, inherited, top } = shown;
+    let Shown { profile, not_found, inherited, top } = shown;
     let totals = &outcome.sink;
     for root in roots {
         let root = quote::shorten(quote::for_terminal(root.as_os_str()), width());
@@ -46,10 +47,15 @@ pub(crate) fn write(
         line(out, "streams", &text)?;
     }
     if let Some(disk) = transect::internal::disk_space_of(roots) {
-        write_disk(out, &totals.sizes, &disk)?;
+        line(out, "disk", &disk::space_and_share(&disk, totals.sizes.disk_usage()))?;
+        if let Some(text) = disk::sparse(&disk, totals.sizes.apparent) {
+            line(out, "sparse", &text)?;
+        }
     }
     if let Some(not_found) = not_found {
-        write_not_found(out, not_found)?;
+        let labels = std::iter::once("not found").chain(std::iter::repeat(""));
+        let mut texts = not_found.texts().into_iter().zip(labels);
+        texts.try_for_each(|(text, label)| line(out, label, &text))?;
     }
     write_left_out(out, totals)?;
     write_state(out, outcome)?;
@@ -65,13 +71,13 @@ pub(crate) fn write(
         let style = if inherited.older_entries() > 0 { WARN } else { Style::new() };
         line(out, "inherited", &format!("{style}{text}{style:#}"))?;
     }
-    if let Some(profile) = profile.filter(|profile| !profile.settings.is_default()) {
+    if let Some(profile) = profile.as_ref().filter(|profile| !profile.settings.is_default()) {
         line(out, "profile", &format!("{} (stored)", settings::describe(&profile.settings)))?;
     }
     let rank_by = totals.rank_by();
     let directories = innermost(totals.largest_directories(), rank_by);
-    write_largest(out, "largest directories", directories.take(top), rank_by)?;
-    write_largest(out, "largest files", totals.largest_files().iter().take(top), rank_by)
+    write_largest(out, "largest directories", directories.take(*top), rank_by)?;
+    write_largest(out, "largest files", totals.largest_files().iter().take(*top), rank_by)
 }
 
 /// Returns the entries without those that contain another one of the same size, as shown.
@@ -134,19 +140,6 @@ fn write_sizes(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
         line(out, "hard links", &format!("{further} of files counted once"))?;
     }
     Ok(())
-}
-
-fn write_disk(out: &mut impl Write, sizes: &SizeTotals, disk: &DiskSpace) -> io::Result<()> {
-    line(out, "disk", &disk::space_and_share(disk, sizes.disk_usage()))?;
-    match disk::sparse(disk, sizes.apparent) {
-        Some(text) => line(out, "sparse", &text),
-        None => Ok(()),
-    }
-}
-
-fn write_not_found(out: &mut impl Write, not_found: &NotFound) -> io::Result<()> {
-    let labels = std::iter::once("not found").chain(std::iter::repeat(""));
-    not_found.texts().iter().zip(labels).try_for_each(|(text, label)| line(out, label, text))
 }
 
 fn write_left_out(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
