@@ -34,6 +34,11 @@ pub enum ExitStatus {
 }
 
 impl ExitStatus {
+    /// Returns the status of work that is complete or partial.
+    pub fn complete_if(is_complete: bool) -> Self {
+        if is_complete { Self::Complete } else { Self::Partial }
+    }
+
     /// Returns the status of a walk.
     pub fn from_diagnostics(diagnostics: &Diagnostics, interrupted: bool) -> Self {
         if interrupted {

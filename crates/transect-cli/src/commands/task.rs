@@ -48,7 +48,7 @@ pub(crate) fn run(args: &TaskArgs) -> Result<ExitStatus, CliError> {
         let errors = output::units::counted(result.errors, "error", "errors");
         output::hint(&format!("{errors}; the part has them, and `transect commit` lists them"));
     }
-    Ok(if result.errors > 0 { ExitStatus::Partial } else { ExitStatus::Complete })
+    Ok(ExitStatus::complete_if(result.errors == 0))
 }
 
 /// Prints the first task of a scan.

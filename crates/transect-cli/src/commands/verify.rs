@@ -97,8 +97,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitStatus, CliError> {
     match closed {
         Some(error) if !is_closed_pipe(&error) => Err(error.into()),
         _ if interrupted => Ok(ExitStatus::Interrupted),
-        _ if complete => Ok(ExitStatus::Complete),
-        _ => Ok(ExitStatus::Partial),
+        _ => Ok(ExitStatus::complete_if(complete)),
     }
 }
 

@@ -27,12 +27,8 @@ pub(crate) fn run(args: &CacheArgs) -> Result<ExitStatus, CliError> {
             "files with unknown sizes were dropped as well, but the system does not confirm it",
         );
     }
-    Ok(match done.end() {
-        ExitStatus::Complete if done.files().any(|dropped| dropped.kept.is_some()) => {
-            ExitStatus::Partial
-        }
-        end => end,
-    })
+    let is_complete = done.files().all(|dropped| dropped.kept.is_none());
+    Ok(done.end().max(ExitStatus::complete_if(is_complete)))
 }
 
 fn drop_file(file: &File) -> io::Result<Dropped> {
@@ -51,15 +47,10 @@ fn drop_file(file: &File) -> io::Result<Dropped> {
 fn none_if_unavailable(answer: io::Result<Residency>) -> io::Result<Option<Residency>> {
     match answer {
         Ok(residency) => Ok(Some(residency)),
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported
-            ) =>
-        {
-            Ok(None)
-        }
-        Err(error) => Err(error),
+        Err(error) => match error.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported => Ok(None),
+            _ => Err(error),
+        },
     }
 }
 

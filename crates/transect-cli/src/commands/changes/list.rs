@@ -54,7 +54,7 @@ pub(super) fn run(
     let mut out = stream::stdout();
     out.write_all(&list.out)?;
     out.flush()?;
-    Ok(if sides.are_complete() { ExitStatus::Complete } else { ExitStatus::Partial })
+    Ok(ExitStatus::complete_if(sides.are_complete()))
 }
 
 /// Collects paths in the form of a program.

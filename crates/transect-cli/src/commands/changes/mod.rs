@@ -68,7 +68,7 @@ pub(crate) fn since_kept(
         Some(since) => series.newest(since)?,
     };
     unusable.iter().for_each(output::error);
-    let end = if unusable.is_empty() { ExitStatus::Complete } else { ExitStatus::Partial };
+    let end = ExitStatus::complete_if(unusable.is_empty());
     let Some(Kept { path: file, taken, snapshot }) = kept else {
         return Err(CliError::Failed(why_none(since, &series, path)?));
     };

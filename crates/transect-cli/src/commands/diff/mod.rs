@@ -62,7 +62,7 @@ pub(crate) fn show(args: &ComparisonArgs, sides: &Sides) -> Result<ExitStatus, C
     }
     let differs = args.exit_code && !found.is_empty();
     let is_complete = sides.are_complete() && !differs;
-    Ok(if is_complete { ExitStatus::Complete } else { ExitStatus::Partial })
+    Ok(ExitStatus::complete_if(is_complete))
 }
 
 /// Reports how much of the growth are snapshots that `keep` stores: it reads a home directory before it adds to it.

@@ -36,18 +36,12 @@ impl Acted {
 
     /// Returns the status of the command: that of the search, unless the action was less complete.
     pub(super) fn status(&self, found: ExitStatus) -> ExitStatus {
-        match &self.done {
-            Some(done) if done.report.cancelled => ExitStatus::Interrupted,
-            Some(done)
-                if found == ExitStatus::Complete
-                    && (done.report.counts.kept > 0
-                        || done.report.counts.vanished > 0
-                        || !done.lost_metadata.is_empty()) =>
-            {
-                ExitStatus::Partial
-            }
-            _ => found,
+        let Some(ActionReport { report, lost_metadata, .. }) = &self.done else { return found };
+        if report.cancelled {
+            return ExitStatus::Interrupted;
         }
+        let is_complete = report.is_complete() && report.counts.vanished == 0;
+        found.max(ExitStatus::complete_if(is_complete && lost_metadata.is_empty()))
     }
 }
 

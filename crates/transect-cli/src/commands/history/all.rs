@@ -43,7 +43,7 @@ pub(super) fn run(args: &HistoryArgs) -> Result<ExitStatus, CliError> {
         }
         false => write_text(&listed)?,
     }
-    Ok(if is_complete { ExitStatus::Complete } else { ExitStatus::Partial })
+    Ok(ExitStatus::complete_if(is_complete))
 }
 
 impl Listed {

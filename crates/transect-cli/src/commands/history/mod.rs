@@ -60,13 +60,13 @@ fn of_root(args: &HistoryArgs, path: &Path) -> Result<ExitStatus, CliError> {
         page.skipped.iter().for_each(output::error);
         output::file::write(file, |out| out.write_all(page.html.as_bytes()))?;
         let is_complete = is_complete && page.skipped.is_empty();
-        return Ok(if is_complete { ExitStatus::Complete } else { ExitStatus::Partial });
+        return Ok(ExitStatus::complete_if(is_complete));
     }
     match args.json {
         true => json::write(&history)?,
         false => text::write(&history)?,
     }
-    Ok(if is_complete { ExitStatus::Complete } else { ExitStatus::Partial })
+    Ok(ExitStatus::complete_if(is_complete))
 }
 
 fn page(history: &History) -> io::Result<HistoryPage> {

@@ -48,10 +48,9 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitStatus, CliError> {
             print(args, &source, output, line).map(|(end, _)| end)
         });
         let (end, all_succeeded) = walked?;
-        return Ok(match end {
-            _ if commands.were_interrupted() => ExitStatus::Interrupted,
-            ExitStatus::Complete if !all_succeeded => ExitStatus::Partial,
-            end => end,
+        return Ok(match source.cancel.is_cancelled() {
+            true => ExitStatus::Interrupted,
+            false => end.max(ExitStatus::complete_if(all_succeeded)),
         });
     }
 
@@ -66,7 +65,8 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitStatus, CliError> {
             (end, _) => end,
         });
     }
-    let output = lines::to_stdout(&args.lines, &lines::columns(&args.lines, source.is_stored()))?;
+    let output =
+        lines::to_stdout(&args.lines, &lines::columns(&args.lines, source.stored.is_some()))?;
     // Unsorted lines on a terminal show progress themselves.
     let room = !stream::stdout_is_terminal() || args.lines.sort.is_some();
     let line = ProgressLine::start(args.progress, room, &progress);
@@ -104,12 +104,6 @@ struct Source<'a> {
     /// A snapshot, which the plan filters instead of walking.
     stored: Option<StoredEntries<'a>>,
     cancel: Cancel,
-}
-
-impl Source<'_> {
-    fn is_stored(&self) -> bool {
-        self.stored.is_some()
-    }
 }
 
 /// Writes the entries to `output`, in the order and number that the arguments request. Returns their number, too.

@@ -33,10 +33,8 @@ impl StoredTree {
 
     /// As [`StoredTree::end`], without the table.
     pub(crate) fn end_of(diagnostics: &Diagnostics, interrupted: bool) -> ExitStatus {
-        match ExitStatus::from_diagnostics(diagnostics, false) {
-            ExitStatus::Complete if interrupted => ExitStatus::Partial,
-            end => end,
-        }
+        let end = ExitStatus::from_diagnostics(diagnostics, false);
+        end.max(ExitStatus::complete_if(!interrupted))
     }
 }
 
@@ -46,7 +44,10 @@ pub(crate) fn stored_tree(
     fields: FieldMask,
 ) -> Result<Option<StoredTree>, CliError> {
     let Some((path, snapshot)) = whole_snapshot(walk)? else { return Ok(None) };
-    read(path, &snapshot, fields).map(Some)
+    let table = snapshot.table(fields).map_err(|error| cannot_read(path, &error))?;
+    let metadata = snapshot.metadata();
+    let (read_at, interrupted) = (metadata.ended, metadata.interrupted);
+    Ok(Some(StoredTree { table, unverified: metadata.unverified, read_at, interrupted }))
 }
 
 /// Opens the snapshot that is the only path of the arguments, for a command that shows all of it; returns
@@ -128,13 +129,6 @@ pub(crate) fn check_fields(
 fn only_snapshot(walk: &WalkArgs) -> Result<Option<(&Path, Snapshot)>, CliError> {
     let [path] = walk.paths.as_slice() else { return Ok(None) };
     Ok(open(path)?.map(|snapshot| (path.as_path(), snapshot)))
-}
-
-fn read(path: &Path, snapshot: &Snapshot, fields: FieldMask) -> Result<StoredTree, CliError> {
-    let table = snapshot.table(fields).map_err(|error| cannot_read(path, &error))?;
-    let metadata = snapshot.metadata();
-    let (read_at, interrupted) = (metadata.ended, metadata.interrupted);
-    Ok(StoredTree { table, unverified: metadata.unverified, read_at, interrupted })
 }
 
 /// Opens a snapshot; returns `None` for any other file, with a hint if that is a Parquet file.

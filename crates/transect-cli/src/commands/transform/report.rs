@@ -258,13 +258,9 @@ impl<'a> Report<'a> {
             output::error(error);
         }
         let interrupted = interrupted || found.interrupted;
-        let end = match ExitStatus::from_diagnostics(&found.tally, interrupted) {
-            ExitStatus::Complete if self.counts.failed > 0 => ExitStatus::Partial,
-            ExitStatus::Complete if self.checks && self.counts.would_change > 0 => {
-                ExitStatus::Partial
-            }
-            end => end,
-        };
+        let is_wrong = self.checks && self.counts.would_change > 0;
+        let end = ExitStatus::from_diagnostics(&found.tally, interrupted);
+        let end = end.max(ExitStatus::complete_if(self.counts.failed == 0 && !is_wrong));
         match self.detail {
             Detail::Json => {
                 let summary = object! {

@@ -155,11 +155,6 @@ impl Commands {
         walked.map(|walked| (walked, state.failed == 0))
     }
 
-    /// Returns whether Ctrl-C ended the commands.
-    pub(super) fn were_interrupted(&self) -> bool {
-        self.cancel.is_cancelled()
-    }
-
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
