@@ -61,12 +61,13 @@ pub fn print(text: AutoStream<Vec<u8>>) -> io::Result<()> {
 }
 
 /// Writes text for people to standard output in one piece; on a terminal, lines that end between words.
-///
-/// # Errors
-/// Standard output cannot be written to.
 pub fn print_wrapped(text: AutoStream<Vec<u8>>) -> io::Result<()> {
-    let text = text.into_inner();
-    stream::stdout().write_all(wrapped(&String::from_utf8_lossy(&text)).as_bytes())
+    print_text(&String::from_utf8_lossy(&text.into_inner()))
+}
+
+/// The same for text without styles.
+pub fn print_text(text: &str) -> io::Result<()> {
+    stream::stdout().write_all(wrapped(text).as_bytes())
 }
 
 /// Returns text for people; on a terminal, with lines that end between words.

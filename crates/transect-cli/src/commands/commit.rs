@@ -1,6 +1,6 @@
 //! `transect commit`: makes one snapshot of the parts of a scan.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use transect::{Cancel, FileType};
@@ -14,7 +14,7 @@ use crate::args::CommitArgs;
 use crate::commands::snapshot::{interrupted, not_stored, set_command};
 use crate::output::time::TimeFormatter;
 use crate::output::units::{bytes, counted};
-use crate::output::{self, json, quote, stream};
+use crate::output::{self, json, quote};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
 
@@ -105,5 +105,5 @@ fn show(args: &CommitArgs, manifest: &Manifest, size: u64) -> io::Result<()> {
     let entries = counted(entries, "entry", "entries");
     let file = quote::for_terminal(args.output.as_os_str());
     let text = format!("stored {entries} of {parts} in '{file}': {}\n", bytes(size));
-    stream::stdout().write_all(output::wrapped(&text).as_bytes())
+    output::print_text(&text)
 }

@@ -1,9 +1,8 @@
 //! The two trees of a diff: directories that are read now, or snapshots.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use transect::{Cancel, FieldMask, Progress, ScanOptions};
+use transect::{Cancel, FieldMask, ScanOptions};
 use transect_snapshot::{
     Diff, DiffOptions, EntryPair, LiveTree, Metadata, ReadError, Snapshot, Tree, diff, entry_pairs,
 };
@@ -11,7 +10,6 @@ use transect_snapshot::{
 use crate::args::{ProgressArgs, image_reader};
 use crate::commands::snapshot::{self, Since};
 use crate::output;
-use crate::progress::ProgressLine;
 use crate::root_path::absolute;
 use transect_program::exit::{CliError, ExitStatus};
 
@@ -29,17 +27,13 @@ impl Side {
         since: Option<&Since>,
         cancel: &Cancel,
     ) -> Result<Self, CliError> {
-        let progress = Arc::new(Progress::new());
-        let line = ProgressLine::start(options.progress, true, &progress);
-        transect_sys::host::raise_handle_limit();
         let reader = image_reader(&root);
         let mut walk = ScanOptions::new([root]).same_file_system(options.one_file_system);
         walk.settings.reader = reader;
         // Times of creation prove moves.
         let fields = snapshot::FIELDS | FieldMask::BTIME | options.fields;
         let (table, outcome) =
-            snapshot::walk(walk, fields, options.errors, since, cancel, &progress)?;
-        drop(line);
+            snapshot::walk_shown(walk, fields, options.errors, since, cancel, options.progress)?;
         output::show_errors(table.diagnostics(), options.errors);
         let end = ExitStatus::from_diagnostics(table.diagnostics(), outcome.interrupted);
         if end >= ExitStatus::RootFailed {
@@ -67,8 +61,7 @@ impl Side {
 
     pub(crate) fn end(&self) -> ExitStatus {
         match self {
-            Self::Stored(snapshot) if snapshot.metadata().complete => ExitStatus::Complete,
-            Self::Stored(_) => ExitStatus::Partial,
+            Self::Stored(snapshot) => ExitStatus::complete_if(snapshot.metadata().complete),
             Self::Live(_, end) => *end,
         }
     }

@@ -3,10 +3,9 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use transect::table::Table;
-use transect::{Cancel, Progress, ScanOptions};
+use transect::{Cancel, ScanOptions};
 use transect_snapshot::{Metadata, Snapshot};
 use transect_sys::host::now;
 use transect_sys::private_dir::PrivateTempDir;
@@ -16,7 +15,6 @@ use crate::commands::snapshot;
 use crate::output;
 use crate::output::time::{TimeFormatter, age};
 use crate::output::units::counted;
-use crate::progress::ProgressLine;
 use crate::root_path::resolved;
 use crate::series::{self, Kept, Search, Series};
 use transect_program::exit::{CliError, ExitStatus};
@@ -115,16 +113,12 @@ fn of_current_directory(progress: ProgressArgs, cancel: &Cancel) -> Result<Sourc
 /// Reads a directory. Ends the command if the user interrupts, or it cannot be read at all.
 fn read(
     root: PathBuf,
-    progress_args: ProgressArgs,
+    progress: ProgressArgs,
     cancel: &Cancel,
 ) -> Result<(Source, ExitStatus), CliError> {
-    let progress = Arc::new(Progress::new());
-    let line = ProgressLine::start(progress_args, true, &progress);
-    transect_sys::host::raise_handle_limit();
     let (options, started) = (ScanOptions::new([&root]), now());
     let (table, outcome) =
-        snapshot::walk(options, snapshot::KEPT_FIELDS, false, None, cancel, &progress)?;
-    drop(line);
+        snapshot::walk_shown(options, snapshot::KEPT_FIELDS, false, None, cancel, progress)?;
     output::show_errors(table.diagnostics(), false);
     let end = ExitStatus::from_diagnostics(table.diagnostics(), outcome.interrupted);
     if end >= ExitStatus::RootFailed {

@@ -6,20 +6,18 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use serde::Serialize;
-use transect::{Cancel, Diagnostics, Progress, ScanError, ScanOptions};
+use transect::{Cancel, Diagnostics, ScanError, ScanOptions};
 use transect_snapshot::Inherited;
 use transect_sys::file::attributes_at;
 use transect_sys::host::now;
 
-use crate::args::{KeepArgs, KeepEvery};
+use crate::args::{KeepArgs, KeepEvery, ProgressArgs};
 use crate::commands::snapshot::{self, Since};
 use crate::output::json::{PathEntry, object};
 use crate::output::units::{bytes, counted};
 use crate::output::{self, quote, stream};
-use crate::progress::ProgressLine;
 use crate::series::{Series, Thinning};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
@@ -87,7 +85,7 @@ fn keep_every(
         _ => keep(args, series, cancel)?,
     };
     if end < ExitStatus::RootFailed {
-        stream::stdout().write_all(output::wrapped(&timer.apply()?).as_bytes())?;
+        output::print_text(&timer.apply()?)?;
     }
     Ok(end)
 }
@@ -109,18 +107,17 @@ fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus,
         Some(level) => Since::last_of(series, level)?,
         None => None,
     };
-    let known = if args.quiet { KnownErrors::of_last(series)? } else { KnownErrors::default() };
-    let progress = Arc::new(Progress::new());
-    let line = ProgressLine::start(args.progress, !args.quiet, &progress);
-    transect_sys::host::raise_handle_limit();
+    let known = if args.quiet { series.last()?.kept } else { None };
+    let known = known.map(|last| last.snapshot.metadata().diagnostics());
+    let no_progress = args.quiet || args.progress.no_progress;
+    let progress = ProgressArgs { no_progress, ..args.progress };
     let options = ScanOptions::new([series.root()]).same_file_system(args.one_file_system);
     let fields = snapshot::KEPT_FIELDS;
     let generation = snapshot::generation(&options.roots, since.as_ref());
     let (table, outcome) =
-        snapshot::walk(options, fields, args.errors, since.as_ref(), cancel, &progress)?;
-    drop(line);
+        snapshot::walk_shown(options, fields, args.errors, since.as_ref(), cancel, progress)?;
     let diagnostics = table.diagnostics();
-    let new = known.missing_in(diagnostics);
+    let new = known.map(|known| without(diagnostics, &known));
     output::show_errors(new.as_ref().unwrap_or(diagnostics), args.errors);
     let mut end = ExitStatus::from_diagnostics(diagnostics, outcome.interrupted);
     if new.is_some_and(|new| new.is_complete()) && end == ExitStatus::Partial {
@@ -156,33 +153,18 @@ fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus,
     Ok(end.max(shown))
 }
 
-/// The errors that the last snapshot of a series has.
-#[derive(Default)]
-struct KnownErrors {
-    /// `None` if there is no snapshot, or none is wanted.
-    last: Option<Diagnostics>,
-}
-
-impl KnownErrors {
-    fn of_last(series: &Series) -> Result<Self, CliError> {
-        let last = series.last()?.kept;
-        Ok(Self { last: last.map(|kept| kept.snapshot.metadata().diagnostics()) })
+/// Returns the errors that are not among the known ones.
+fn without(found: &Diagnostics, known: &Diagnostics) -> Diagnostics {
+    let key = |error: &ScanError| (error.operation(), error.path().to_owned());
+    let known_keys: HashSet<_> = known.kept_errors.iter().map(key).collect();
+    let mut new = Diagnostics::new(usize::MAX);
+    for error in found.kept_errors.iter().filter(|error| !known_keys.contains(&key(error))) {
+        new.add(error.clone());
     }
-
-    /// Returns the errors that are not known; `None` if none is known.
-    fn missing_in(&self, found: &Diagnostics) -> Option<Diagnostics> {
-        let last = self.last.as_ref()?;
-        let key = |error: &ScanError| (error.operation(), error.path().to_owned());
-        let known: HashSet<_> = last.kept_errors.iter().map(key).collect();
-        let mut new = Diagnostics::new(usize::MAX);
-        for error in found.kept_errors.iter().filter(|error| !known.contains(&key(error))) {
-            new.add(error.clone());
-        }
-        // Of very many errors, only the number is known.
-        let without_path = |of: &Diagnostics| of.errors - of.kept_errors.len() as u64;
-        new.errors += without_path(found).saturating_sub(without_path(last));
-        Some(new)
-    }
+    // Of very many errors, only the number is known.
+    let without_path = |of: &Diagnostics| of.errors - of.kept_errors.len() as u64;
+    new.errors += without_path(found).saturating_sub(without_path(known));
+    new
 }
 
 fn thinning(
@@ -200,10 +182,7 @@ fn check_root(root: &Path) -> Result<(), CliError> {
 fn show(args: &KeepArgs, series: &Series, outcome: &Outcome) -> Result<ExitStatus, CliError> {
     let Outcome { file, stored, thinning, .. } = outcome;
     thinning.unusable.iter().for_each(output::error);
-    let end = match thinning.unusable.is_empty() {
-        true => ExitStatus::Complete,
-        false => ExitStatus::Partial,
-    };
+    let end = ExitStatus::complete_if(thinning.unusable.is_empty());
     if args.quiet {
         return Ok(end);
     }
@@ -229,7 +208,7 @@ fn show(args: &KeepArgs, series: &Series, outcome: &Outcome) -> Result<ExitStatu
     for path in &thinning.superfluous {
         let _ = writeln!(text, "{verb} '{}'", quoted(path));
     }
-    stream::stdout().write_all(output::wrapped(&text).as_bytes())?;
+    output::print_text(&text)?;
     Ok(end)
 }
 

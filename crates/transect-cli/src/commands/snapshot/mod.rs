@@ -5,7 +5,7 @@ mod input;
 mod parts_folder;
 mod since;
 
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use transect_snapshot::tasks::TaskError;
 use transect_snapshot::{Inherited, Metadata, Scope};
 use transect_sys::host::{host_name, now};
 
-use crate::args::{FilterArgs, SnapshotArgs};
+use crate::args::{FilterArgs, ProgressArgs, SnapshotArgs};
 use crate::output::units::{bytes, counted};
-use crate::output::{self, json, quote, stream};
+use crate::output::{self, json, quote};
 use crate::profile;
 use crate::progress::ProgressLine;
 use crate::root_path::absolute;
@@ -38,8 +38,6 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;
     let fields = if args.all_times { FIELDS | FieldMask::TIMES } else { FIELDS };
     let started = now();
-    let progress = Arc::new(Progress::new());
-    let line = ProgressLine::start(args.progress, true, &progress);
     let (mut options, _) = profile::scan_options(&args.walk);
     options.roots = options.roots.iter().map(|root| absolute(root)).collect();
     let (roots, follow) = (options.roots.clone(), args.walk.filter.follow);
@@ -47,8 +45,8 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
     // Another snapshot can be read since this one, too.
     let fields = since.as_ref().map_or(fields, |since| fields | since.fields());
     let generation = generation(&options.roots, since.as_ref());
-    let (table, outcome) = walk(options, fields, args.errors, since.as_ref(), &cancel, &progress)?;
-    drop(line);
+    let (table, outcome) =
+        walk_shown(options, fields, args.errors, since.as_ref(), &cancel, args.progress)?;
     output::show_errors(table.diagnostics(), args.errors);
     let end = ExitStatus::from_diagnostics(table.diagnostics(), outcome.interrupted);
     if outcome.interrupted {
@@ -100,6 +98,21 @@ pub(crate) fn set_generation(metadata: &mut Metadata, generation: Option<u64>) {
     if let [file_system] = &mut metadata.file_systems[..] {
         file_system.generation = generation;
     }
+}
+
+/// Reads a tree into a table as [`walk`] does, and shows the progress.
+pub(crate) fn walk_shown(
+    options: ScanOptions,
+    fields: FieldMask,
+    all_errors: bool,
+    since: Option<&Since>,
+    cancel: &Cancel,
+    shown: ProgressArgs,
+) -> Result<(Table, Outcome<()>), CliError> {
+    transect_sys::host::raise_handle_limit();
+    let progress = Arc::new(Progress::new());
+    let _line = ProgressLine::start(shown, true, &progress);
+    walk(options, fields, all_errors, since, cancel, &progress)
 }
 
 /// Reads a tree into a table, where possible with the help of a snapshot.
@@ -154,7 +167,7 @@ fn show(args: &SnapshotArgs, stored: Stored) -> io::Result<()> {
     if let Some((inherited, directories)) = inherited {
         text += &format!("{}\n", output::inherited::text(&inherited, directories));
     }
-    stream::stdout().write_all(output::wrapped(&text).as_bytes())
+    output::print_text(&text)
 }
 
 /// Returns which entries a walk with these options looks for.

@@ -11,17 +11,15 @@ mod tree;
 mod view;
 
 use std::io;
-use std::sync::Arc;
 use std::time::Instant;
 
 use transect::table::{Row, Table};
-use transect::{Cancel, FieldMask, FileType, Outcome, Progress};
+use transect::{FieldMask, FileType};
 use transect_snapshot::LargestLimits;
 use transect_text::notes;
 
 use crate::args::{Key, UsageArgs};
 use crate::commands::snapshot::{self, stored_tree};
-use crate::progress::ProgressLine;
 use crate::{output, profile};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
@@ -56,7 +54,10 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
         (None, Some(stored)) => (stored.table, None, cancel_on_signal()?),
         (None, None) => {
             let cancel = cancel_on_signal()?;
-            let (table, outcome) = walk(args, &cancel)?;
+            let (options, _) = profile::scan_options(&args.walk);
+            let (columns, errors) = (columns(args), args.errors);
+            let (table, outcome) =
+                snapshot::walk_shown(options, columns, errors, None, &cancel, args.progress)?;
             (table, Some(outcome), cancel)
         }
     };
@@ -80,13 +81,6 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
     let usage = Usage { outcome, unverified, elapsed, interrupted, table, disk, measure, view };
     show(args, &usage)?;
     Ok(end)
-}
-
-fn walk(args: &UsageArgs, cancel: &Cancel) -> Result<(Table, Outcome<()>), CliError> {
-    let progress = Arc::new(Progress::new());
-    let (options, _) = profile::scan_options(&args.walk);
-    let _line = ProgressLine::start(args.progress, true, &progress);
-    snapshot::walk(options, columns(args), args.errors, None, cancel, &progress)
 }
 
 fn columns(args: &UsageArgs) -> FieldMask {
