@@ -31,8 +31,8 @@ pub(crate) fn run(args: &TransformArgs) -> Result<ExitStatus, CliError> {
     if args.steps {
         return list_steps();
     }
-    let positionals = Positionals::parse(&args.words, args.paths.as_deref());
-    let Positionals { chain, paths, copies } = positionals.map_err(CliError::failed)?;
+    let Positionals { chain, paths, copies } =
+        Positionals::parse(&args.words, args.paths.as_deref())?;
     let read = Arc::new(AtomicU64::new(0));
     let mut passes = PassOptions::default()
         .method(args.method)

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use transect_transform::chain::{Chain, ParseError};
+use transect_transform::chain::Chain;
 use transect_transform::steps::STEPS;
 
 /// The step that changes nothing.
@@ -20,79 +20,56 @@ pub(super) struct Positionals {
     pub(super) copies: bool,
 }
 
-#[derive(Debug)]
-pub(super) enum PositionalError {
-    Chain(ParseError),
-    /// The first word is a path.
-    MissingStep(PathBuf),
-    /// The word names steps, and a file of that name exists.
-    Ambiguous(PathBuf),
-}
-
-impl std::fmt::Display for PositionalError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Chain(error) => error.fmt(f),
-            Self::MissingStep(path) => {
-                let path = path.display();
-                write!(f, "no step before '{path}'; write a step, or `copy`, before the paths")
-            }
-            Self::Ambiguous(path) => {
-                let path = path.display();
-                write!(
-                    f,
-                    "'{path}' is both a step and a file; write './{path}' for \
-                     the file, or -- between the steps and the paths"
-                )
-            }
-        }
-    }
-}
-
 impl Positionals {
     /// Parses the words before `--`, and the paths after it (`None` if there is no `--`).
     ///
     /// Steps end at the first word that does not name one. From there on every word is a path, and
     /// so is every word after `--`. A shell expands `*` to names that may look like steps, so a
     /// further step that is also the name of a file is an error, unless `--` separates the two.
-    pub(super) fn parse(
-        words: &[OsString],
-        after: Option<&[PathBuf]>,
-    ) -> Result<Self, PositionalError> {
+    pub(super) fn parse(words: &[OsString], after: Option<&[PathBuf]>) -> Result<Self, String> {
         let named: Vec<_> = words.iter().map_while(|word| Some((word, steps_in(word)?))).collect();
         let paths = &words[named.len()..];
         if after.is_none()
             && let Some((word, _)) = named.iter().skip(1).find(|(word, _)| exists(word))
         {
-            return Err(PositionalError::Ambiguous(word.into()));
+            let path = word.display();
+            return Err(format!(
+                "'{path}' is both a step and a file; write './{path}' for \
+                 the file, or -- between the steps and the paths"
+            ));
         }
         if named.is_empty() {
             // The first word is a misspelled step, unless a file of that name exists.
             return Err(match (paths, after) {
                 ([first, ..], _) if !exists(first) => not_a_step(first),
-                ([first, ..], _) => PositionalError::MissingStep(first.into()),
-                ([], paths) => PositionalError::MissingStep(
-                    paths.and_then(<[_]>::first).cloned().unwrap_or_default(),
-                ),
+                ([first, ..], _) => missing_step(first),
+                ([], Some([first, ..])) => missing_step(first.as_os_str()),
+                ([], _) => missing_step(OsStr::new("")),
             });
         }
         let steps: Vec<_> = named.into_iter().flat_map(|(_, steps)| steps).collect();
         let copies = steps.first() == Some(&COPY);
         let steps: Vec<_> = steps.into_iter().filter(|&step| step != COPY).collect();
-        let chain = Chain::parse(&steps).map_err(PositionalError::Chain)?;
+        let chain = Chain::parse(&steps).map_err(|error| error.to_string())?;
         let after = after.unwrap_or_default().iter().cloned();
         Ok(Self { chain, paths: paths.iter().map(PathBuf::from).chain(after).collect(), copies })
     }
 }
 
+/// Returns the error for a first word that is a path.
+fn missing_step(path: &OsStr) -> String {
+    let path = path.display();
+    format!("no step before '{path}'; write a step, or `copy`, before the paths")
+}
+
 /// Returns the error for a first word that was meant to name a step.
-fn not_a_step(word: &OsStr) -> PositionalError {
+fn not_a_step(word: &OsStr) -> String {
     let text = word.to_string_lossy();
     let steps: Vec<_> = split_pipes(&text).into_iter().filter(|&step| step != COPY).collect();
     match Chain::parse(&steps) {
-        Err(error) => PositionalError::Chain(error),
+        Err(error) => error.to_string(),
         // Lossy conversion of a name that is not UTF-8 can yield a valid step.
-        Ok(_) => PositionalError::MissingStep(word.into()),
+        Ok(_) => missing_step(word),
     }
 }
 

@@ -98,7 +98,7 @@ impl Commands {
             };
             (Template::parse(&args.exec), mode)
         } else if !args.exec_batch.is_empty() {
-            (Template::parse_batch(&args.exec_batch).map_err(CliError::Failed)?, Mode::Batch)
+            (Template::parse_batch(&args.exec_batch)?, Mode::Batch)
         } else {
             return Ok(None);
         };
