@@ -24,6 +24,7 @@ use transect_sys::memory::Allocator;
 
 use args::{Cli, Command};
 use transect_program::exit::{self, ExitStatus};
+use transect_program::generate;
 
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator { program: "transect" };
@@ -70,7 +71,7 @@ fn main() -> ExitCode {
         Some(Command::Cache(command)) => commands::cache::run(command),
         Some(Command::Part(part)) => parts::run(part),
         Some(Command::Completions(args)) => commands::generate::completions(args),
-        Some(Command::Man(args)) => commands::generate::man(args),
+        Some(Command::Man(args)) => generate::man(Cli::command(), args),
     };
     if matches!(end, Ok(ExitStatus::RootFailed)) && cli.command.is_none() {
         cli.scan.walk.hint_not_a_command();

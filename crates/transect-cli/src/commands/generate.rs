@@ -1,11 +1,11 @@
-//! `transect completions` and `transect man`.
+//! `transect completions`.
 
 use std::io::Write;
 
 use clap::CommandFactory;
 use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
-use transect_program::generate::{self, CompletionsArgs, ManArgs, completion_script};
+use transect_program::generate::{CompletionsArgs, completion_script};
 use transect_transform::steps::{STEPS, StepInfo};
 
 use crate::args::Cli;
@@ -91,9 +91,4 @@ fn complete_steps_in_zsh(script: &str, steps: &[&str]) -> String {
 fn steps_in_fish(steps: &[&str]) -> String {
     let condition = "__fish_transect_using_subcommand transform";
     format!("complete -c transect -n \"{condition}\" -a \"{}\"\n", steps.join(" "))
-}
-
-/// Prints the manual page of a command, or writes those of all commands to a directory.
-pub(crate) fn man(args: &ManArgs) -> Result<ExitStatus, CliError> {
-    generate::man(Cli::command(), args)
 }

@@ -24,8 +24,8 @@ pub(super) fn run(
 ) -> Result<ExitStatus, CliError> {
     // After the tree was read: what changed meanwhile is listed, too.
     let reported = reported_changes(root, sides.before.metadata());
-    let mut list = List::new(tool, reported);
-    sides.for_each_pair(|pair| list.add(pair))?;
+    let mut list = List { reported, ..List::default() };
+    sides.for_each_pair(|pair| list.add(tool, pair))?;
     sides.show_stored_errors(args.errors);
     note_inherited("PATH", sides.after.metadata());
     match list.why_not_exact(sides) {
@@ -58,8 +58,8 @@ pub(super) fn run(
 }
 
 /// Collects paths in the form of a program.
+#[derive(Default)]
 struct List {
-    tool: ListFor,
     reported: Option<VolumeChanges>,
     out: Vec<u8>,
     /// What the list of the program cannot have.
@@ -75,22 +75,9 @@ struct List {
 }
 
 impl List {
-    fn new(tool: ListFor, reported: Option<VolumeChanges>) -> Self {
-        Self {
-            tool,
-            reported,
-            out: Vec::new(),
-            unwritable: Vec::new(),
-            gone: None,
-            needs_entry: false,
-            lacks_ctime: false,
-            is_elsewhere: false,
-        }
-    }
-
-    fn add(&mut self, pair: &EntryPair<'_>) {
+    fn add(&mut self, tool: ListFor, pair: &EntryPair<'_>) {
         let is_changed = self.is_changed(pair);
-        match self.tool {
+        match tool {
             ListFor::Rsync => self.add_for_rsync(pair, is_changed),
             ListFor::Restic => self.add_for_restic(pair, is_changed),
             ListFor::Rclone => self.add_for_rclone(pair, is_changed),

@@ -25,11 +25,14 @@ const OLD_MODULE: u8 = 98;
 /// The time between two looks at the request to stop.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    Table,
-    Json,
-    Csv,
+transect_sys::words! {
+    /// What DuckDB prints.
+    #[derive(Clone, Copy)]
+    pub(super) enum Form {
+        Table = "table",
+        Json = "json",
+        Csv = "csv",
+    }
 }
 
 pub(super) enum Ended {
@@ -103,12 +106,8 @@ fn run_module(
     let mut command = Command::new(PYTHON);
     // Isolated: without the current directory, which `-c` puts first in the module search path.
     command.args(["-I", "-c", SCRIPT]);
-    let form = match form {
-        Form::Table => "table",
-        Form::Json => "json",
-        Form::Csv => "csv",
-    };
-    let input = json!({ "views": views, "statement": statement, "form": form }).to_string();
+    let input = json!({ "views": views, "statement": statement, "form": form.as_str() });
+    let input = input.to_string();
     let child = match spawn(&mut command) {
         Ok(child) => child,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ended::NotFound),
