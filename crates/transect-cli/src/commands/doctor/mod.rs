@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::Path;
 
 use leftovers::Leftover;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use transect::ReaderKind;
 use transect::internal::Order;
 use transect_program::profile::Profile;
@@ -29,31 +29,17 @@ const WIDTH: usize = 76;
 /// Why the tables of a volume are not read by default.
 const PART: &str = "this is a part of the volume";
 
-/// The result, as `--json` prints it.
-#[derive(Serialize)]
-struct Report {
-    schema: &'static str,
-    version: &'static str,
+/// What was found of the system and a path.
+struct Report<'a> {
     system: String,
     cores: usize,
-    open_file_limit: Option<u64>,
-    calls: Vec<Capability>,
-    path: String,
+    path: &'a Path,
     file_system: Option<FileSystem>,
-    #[serde(serialize_with = "disk_object")]
     disk: Option<DiskSpace>,
     volume: VolumeRow,
-    readers: Vec<ReaderRow>,
-    reader: &'static str,
-    orders: Vec<OrderRow>,
-    order: &'static str,
     profile: Option<Profile>,
     /// `None` without a PATH argument.
     leftovers: Option<Vec<Leftover>>,
-}
-
-fn disk_object<S: Serializer>(disk: &Option<DiskSpace>, to: S) -> Result<S::Ok, S::Error> {
-    disk.map(json::disk).serialize(to)
 }
 
 #[derive(Serialize)]
@@ -80,14 +66,6 @@ struct FileSystem {
     end_of_listing_marked: bool,
 }
 
-#[derive(Serialize)]
-struct ReaderRow {
-    name: &'static str,
-    available: bool,
-    why_not: Option<&'static str>,
-    about: &'static str,
-}
-
 /// Whether the tables of the volume can be read, in place of a walk.
 #[derive(Serialize)]
 struct VolumeRow {
@@ -99,14 +77,18 @@ struct VolumeRow {
     why_not: Option<String>,
 }
 
-#[derive(Serialize)]
-struct OrderRow {
-    name: &'static str,
-    about: &'static str,
-}
-
 pub(crate) fn run(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
-    let mut report = examine(args.path.as_deref().unwrap_or(Path::new(".")))?;
+    let path = args.path.as_deref().unwrap_or(Path::new("."));
+    let mut report = Report {
+        system: transect_sys::host::system_version(),
+        cores: std::thread::available_parallelism().map_or(1, usize::from),
+        path,
+        file_system: platform::file_system(path)?,
+        disk: transect::internal::disk_space_of(&[path.to_owned()]),
+        volume: volume_row(path),
+        profile: Profile::of_path(path),
+        leftovers: None,
+    };
     let mut end = ExitStatus::Complete;
     if let Some(path) = &args.path {
         let (leftovers, diagnostics) = leftovers::find(path)?;
@@ -115,7 +97,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
         report.leftovers = Some(leftovers);
     }
     if args.json {
-        output::print_json(&report)?;
+        output::print_json(&object(&report))?;
     } else {
         let mut text = output::buffer();
         write(&mut text, &report)?;
@@ -124,37 +106,36 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
     Ok(end)
 }
 
-fn examine(path: &Path) -> Result<Report, CliError> {
-    Ok(Report {
+fn object(report: &Report<'_>) -> impl Serialize {
+    let readers = ReaderKind::DIRECTORIES.iter().map(|reader| {
+        let why_not = reader.unavailable_reason();
+        json::object! {
+            name: reader.as_str(),
+            available: why_not.is_none(),
+            why_not: why_not,
+            about: reader.about(),
+        }
+    });
+    let orders = Order::ALL.iter().map(|order| {
+        json::object! { name: order.as_str(), about: order.about() }
+    });
+    json::object! {
         schema: "transect.doctor/1",
         version: env!("CARGO_PKG_VERSION"),
-        system: transect_sys::host::system_version(),
-        cores: std::thread::available_parallelism().map_or(1, usize::from),
+        system: &report.system,
+        cores: report.cores,
         open_file_limit: platform::open_file_limit(),
         calls: platform::capabilities(),
-        path: path.to_string_lossy().into_owned(),
-        file_system: platform::file_system(path)?,
-        disk: transect::internal::disk_space_of(&[path.to_owned()]),
-        volume: volume_row(path),
-        readers: ReaderKind::DIRECTORIES.iter().map(|&reader| row(reader)).collect(),
+        path: report.path.to_string_lossy(),
+        file_system: &report.file_system,
+        disk: report.disk.map(json::disk),
+        volume: &report.volume,
+        readers: readers.collect::<Vec<_>>(),
         reader: ReaderKind::best().as_str(),
-        orders: Order::ALL
-            .iter()
-            .map(|order| OrderRow { name: order.as_str(), about: order.about() })
-            .collect(),
+        orders: orders.collect::<Vec<_>>(),
         order: Order::default().as_str(),
-        profile: Profile::of_path(path),
-        leftovers: None,
-    })
-}
-
-fn row(reader: ReaderKind) -> ReaderRow {
-    let why_not = reader.unavailable_reason();
-    ReaderRow {
-        name: reader.as_str(),
-        available: why_not.is_none(),
-        why_not,
-        about: reader.about(),
+        profile: &report.profile,
+        leftovers: &report.leftovers,
     }
 }
 
@@ -175,17 +156,17 @@ fn volume_row(path: &Path) -> VolumeRow {
     }
 }
 
-fn write(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
-    writeln!(out, "{BOLD}transect {}{BOLD:#} on {}", report.version, report.system)?;
+fn write(out: &mut impl Write, report: &Report<'_>) -> std::io::Result<()> {
+    writeln!(out, "{BOLD}transect {}{BOLD:#} on {}", env!("CARGO_PKG_VERSION"), report.system)?;
     writeln!(out, "  {DIM}{:<12}{DIM:#}{}", "cores", report.cores)?;
-    if let Some(limit) = report.open_file_limit {
+    if let Some(limit) = platform::open_file_limit() {
         writeln!(out, "  {DIM}{:<12}{DIM:#}{limit} for this process", "open files")?;
     }
-    for call in &report.calls {
+    for call in platform::capabilities() {
         let (style, word) = if call.allowed { (GOOD, "yes") } else { (WARN, "no") };
         writeln!(out, "  {DIM}{:<12}{DIM:#}{style}{word:<5}{style:#}{}", call.name, call.meaning)?;
     }
-    writeln!(out, "\n{BOLD}{}{BOLD:#}", quote::for_terminal(report.path.as_ref()))?;
+    writeln!(out, "\n{BOLD}{}{BOLD:#}", quote::for_terminal(report.path.as_os_str()))?;
     if let Some(file_system) = &report.file_system {
         write_file_system(out, file_system)?;
     }
@@ -193,12 +174,12 @@ fn write(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
         writeln!(out, "  {DIM}{:<12}{DIM:#}{}", "disk", disk::space(disk))?;
     }
     write_volume(out, &report.volume)?;
-    write_readers(out, report)?;
+    write_readers(out)?;
     writeln!(out, "\n{BOLD}orders{BOLD:#}")?;
-    let width = column(report.orders.iter().map(|order| order.name));
-    for order in &report.orders {
-        let mark = if order.name == report.order { '*' } else { ' ' };
-        writeln!(out, "{mark} {:<width$}{}", order.name, order.about)?;
+    let width = column(Order::ALL.iter().map(|order| order.as_str()));
+    for &order in Order::ALL {
+        let mark = if order == Order::default() { '*' } else { ' ' };
+        writeln!(out, "{mark} {:<width$}{}", order.as_str(), order.about())?;
     }
     writeln!(out, "\n* used by default; a profile, --reader or --order can choose another.")?;
     profile::write(out, report.profile.as_ref(), &report.system, report.cores)?;
@@ -226,19 +207,20 @@ fn write_volume(out: &mut impl Write, volume: &VolumeRow) -> std::io::Result<()>
 
 /// Writes the available readers, one per line, then the others grouped by the reason: most belong to
 /// another system.
-fn write_readers(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
+fn write_readers(out: &mut impl Write) -> std::io::Result<()> {
     writeln!(out, "\n{BOLD}readers{BOLD:#}")?;
-    let available = || report.readers.iter().filter(|reader| reader.available);
-    let width = column(available().map(|reader| reader.name));
-    for reader in available() {
-        let mark = if reader.name == report.reader { '*' } else { ' ' };
-        writeln!(out, "{mark} {GOOD}{:<width$}{GOOD:#}{}", reader.name, reader.about)?;
-    }
+    let mut available = Vec::new();
     let mut others: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for reader in &report.readers {
-        if let Some(why_not) = reader.why_not {
-            others.entry(why_not).or_default().push(reader.name);
+    for &reader in ReaderKind::DIRECTORIES {
+        match reader.unavailable_reason() {
+            None => available.push(reader),
+            Some(why_not) => others.entry(why_not).or_default().push(reader.as_str()),
         }
+    }
+    let width = column(available.iter().map(|reader| reader.as_str()));
+    for reader in available {
+        let mark = if reader == ReaderKind::best() { '*' } else { ' ' };
+        writeln!(out, "{mark} {GOOD}{:<width$}{GOOD:#}{}", reader.as_str(), reader.about())?;
     }
     for (why_not, names) in others {
         let text = format!("not available ({why_not}): {}", names.join(", "));
