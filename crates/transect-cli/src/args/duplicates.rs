@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use transect_duplicates::{Action, Keep, KeepRule};
+use transect_duplicates::{Action, KeepRule};
 
 use super::{ProgressArgs, WalkArgs, one_of};
 use transect_program::exit::CliError;
@@ -108,11 +108,5 @@ impl DuplicatesArgs {
             return Err(CliError::failed(message));
         }
         Ok(Some(action))
-    }
-
-    pub(crate) fn keep(&self) -> Keep {
-        let mut keep = Keep::default();
-        (keep.prefer, keep.rule) = (self.prefer.clone(), self.keep.unwrap_or_default());
-        keep
     }
 }

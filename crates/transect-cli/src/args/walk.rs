@@ -81,7 +81,10 @@ impl ReaderArg {
         match self {
             Self::Auto => options.auto_reader = true,
             Self::Walk => options.settings.reader = Some(ReaderKind::best()),
-            Self::Volume => options.settings.reader = Some(volume_reader(roots)),
+            Self::Volume => {
+                let of_root = roots.iter().find_map(|root| reader_of(root));
+                options.settings.reader = Some(of_root.unwrap_or(MOUNTED));
+            }
             Self::Kind(kind) => options.settings.reader = Some(kind),
         }
     }
@@ -306,11 +309,6 @@ impl FilterArgs {
         options.max_depth = self.read_depth;
         options
     }
-}
-
-/// Returns the reader for the volumes that these paths stand for.
-fn volume_reader(paths: &[PathBuf]) -> ReaderKind {
-    paths.iter().find_map(|path| reader_of(path)).unwrap_or(MOUNTED)
 }
 
 /// Returns the reader for a path, if that is the image of a volume.

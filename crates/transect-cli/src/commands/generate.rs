@@ -27,7 +27,12 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Result<ExitStatus, CliError
     let mut script = completion_script(args.shell, &mut command, "transect");
     match args.shell {
         Shell::Zsh => script = complete_steps_in_zsh(&complete_commands_in_zsh(&script), &steps),
-        Shell::Fish => script += &steps_in_fish(&steps),
+        // The generator completes no positional arguments.
+        Shell::Fish => {
+            let condition = "__fish_transect_using_subcommand transform";
+            let steps = steps.join(" ");
+            script += &format!("complete -c transect -n \"{condition}\" -a \"{steps}\"\n");
+        }
         _ => {}
     }
     script = parts::complete(args.shell, script);
@@ -84,11 +89,4 @@ fn complete_steps_in_zsh(script: &str, steps: &[&str]) -> String {
     let steps = format!("steps:step:({})", steps.join(" "));
     let words = format!("'*:step or file:{{_alternative \"{steps}\" \"files:file:_files\"}}' \\");
     format!("{before}'--steps[{options}{words}\n{after}")
-}
-
-/// Returns lines of a script for fish that complete the steps of `transform`: the generator completes no
-/// positional arguments.
-fn steps_in_fish(steps: &[&str]) -> String {
-    let condition = "__fish_transect_using_subcommand transform";
-    format!("complete -c transect -n \"{condition}\" -a \"{}\"\n", steps.join(" "))
 }

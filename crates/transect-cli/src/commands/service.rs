@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
-use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use transect_service::{Client, Error};
 use transect_sys::name_from_bytes;
@@ -140,10 +139,6 @@ struct Counters<'a>(&'a [(String, u64)]);
 
 impl Serialize for Counters<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, number) in self.0 {
-            map.serialize_entry(name, number)?;
-        }
-        map.end()
+        serializer.collect_map(self.0.iter().map(|(name, number)| (name, number)))
     }
 }

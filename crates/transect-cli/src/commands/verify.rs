@@ -92,7 +92,15 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitStatus, CliError> {
         };
         output::print_json(&summary)?;
     } else {
-        output::note(&format!("{} in {}", counts.summary(), duration(began.elapsed())));
+        let outcomes = [
+            (counts.matching, "match"),
+            (counts.differing, "differ"),
+            (counts.missing, "missing"),
+            (counts.failed, "failed"),
+            (counts.malformed, "malformed lines"),
+        ];
+        let files = count_files(counts.files, &outcomes);
+        output::note(&format!("{files} in {}", duration(began.elapsed())));
     }
     match closed {
         Some(error) if !is_closed_pipe(&error) => Err(error.into()),
@@ -194,19 +202,4 @@ fn record(
     }
     // In the format of b3sum --check; quoting keeps every name on one line.
     Some(format!("{}: {word}\n", quote::for_terminal(line.name.as_os_str())))
-}
-
-impl Counts {
-    fn summary(&self) -> String {
-        count_files(
-            self.files,
-            &[
-                (self.matching, "match"),
-                (self.differing, "differ"),
-                (self.missing, "missing"),
-                (self.failed, "failed"),
-                (self.malformed, "malformed lines"),
-            ],
-        )
-    }
 }

@@ -134,7 +134,9 @@ impl Series {
     /// Returns the snapshots, oldest first, and the files that are none.
     pub(crate) fn all(&self) -> Result<(Vec<Kept>, Vec<Unusable>), CliError> {
         let Listing { dated, foreign, .. } = self.list()?;
-        let mut unusable: Vec<Unusable> = foreign.into_iter().map(Unusable::foreign).collect();
+        let reason = "not a snapshot that transect keep stored";
+        let foreign = foreign.into_iter().map(|path| Unusable { path, reason: reason.to_owned() });
+        let mut unusable: Vec<Unusable> = foreign.collect();
         let mut all = Vec::new();
         for (taken, path) in dated {
             match self.open(taken, path) {
@@ -269,12 +271,6 @@ fn entries(folder: &Path, depth: u32) -> Result<Vec<DirEntry>, CliError> {
 
 fn is_missing(error: &transect::Error) -> bool {
     error.io_error().is_some_and(|error| FaultKind::of(error) == FaultKind::NotFound)
-}
-
-impl Unusable {
-    fn foreign(path: PathBuf) -> Self {
-        Self { path, reason: "not a snapshot that transect keep stored".to_owned() }
-    }
 }
 
 #[cfg(test)]

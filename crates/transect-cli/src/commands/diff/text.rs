@@ -103,7 +103,14 @@ impl Lines<'_> {
         let is_separator = |byte: &u8| std::path::is_separator(char::from(*byte));
         let below = self.root.and_then(|root| path.strip_prefix(root.as_bytes()));
         let below = below.filter(|below| below.first().is_some_and(is_separator));
-        shown_path(below.map_or(path, |below| &below[1..]), facts)
+        let path = below.map_or(path, |below| &below[1..]);
+        let mut path = quote::for_terminal(&name_from_bytes(path.to_vec()));
+        let is_directory =
+            facts.is_some_and(|facts| facts.attributes.file_type() == FileType::Directory);
+        if is_directory && !path.ends_with('/') {
+            path.push('/');
+        }
+        path
     }
 
     fn paint(&self, style: Style, text: &str) -> String {
@@ -259,16 +266,4 @@ pub(crate) fn summary_parts(diff: &Diff) -> Vec<String> {
         parts.push("no changes but those of directories' own attributes".to_owned());
     }
     parts
-}
-
-/// Returns a path, with a slash behind a directory.
-fn shown_path(path: &[u8], facts: Option<&Facts>) -> String {
-    let name = name_from_bytes(path.to_vec());
-    let mut path = quote::for_terminal(&name);
-    let is_directory =
-        facts.is_some_and(|facts| facts.attributes.file_type() == FileType::Directory);
-    if is_directory && !path.ends_with('/') {
-        path.push('/');
-    }
-    path
 }

@@ -61,7 +61,8 @@ fn find(args: &DuplicatesArgs, action: Option<Action>, cancel: &Cancel) -> Resul
     find_options.threads = args.walk.threads.map(usize::from);
     find_options.empty_files = args.empty_files;
     find_options.follow = args.walk.filter.follow;
-    find_options.keep = args.keep();
+    find_options.keep.prefer.clone_from(&args.prefer);
+    find_options.keep.rule = args.keep.unwrap_or_default();
     find_options.cancel = cancel.clone();
     let line = ProgressLine::start_with(args.progress, true, {
         let (progress, search) = (Arc::clone(&progress), Arc::clone(&find_options.progress));

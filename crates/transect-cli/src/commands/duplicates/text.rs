@@ -19,22 +19,12 @@ const BUFFER: usize = 64 << 10;
 /// The width of a line without a terminal.
 const DEFAULT_WIDTH: usize = 100;
 
-/// Styles, empty unless standard output takes colours. The text cannot pass through a filter that
+/// Returns a style, empty unless standard output takes colours. The text cannot pass through a filter that
 /// removes them: pipes receive paths as exact bytes.
-struct Styles {
-    bold: Style,
-    dim: Style,
-    warn: Style,
-}
-
-impl Styles {
-    fn of_stdout() -> Self {
-        match stream::stdout_colours() {
-            ColorChoice::Never => {
-                Self { bold: Style::new(), dim: Style::new(), warn: Style::new() }
-            }
-            _ => Self { bold: BOLD, dim: DIM, warn: WARN },
-        }
+fn styled(style: Style) -> Style {
+    match stream::stdout_colours() {
+        ColorChoice::Never => Style::new(),
+        _ => style,
     }
 }
 
@@ -43,8 +33,7 @@ pub(super) fn write(args: &DuplicatesArgs, found: &Found) -> io::Result<()> {
     if args.null {
         return write_paths(found);
     }
-    let styles = Styles::of_stdout();
-    let Styles { bold, dim, .. } = styles;
+    let (bold, dim) = (styled(BOLD), styled(DIM));
     let mut out = stream::stdout();
     let mut text = Vec::new();
     for group in found.groups() {
@@ -52,7 +41,7 @@ pub(super) fn write(args: &DuplicatesArgs, found: &Found) -> io::Result<()> {
         let files = count(group.copies.len() as u64);
         writeln!(text, "{bold}{size} × {files}{bold:#}, frees {freed}")?;
         for (index, file) in group.copies.iter().enumerate() {
-            write_file(&mut text, &styles, found, index, file)?;
+            write_file(&mut text, dim, found, index, file)?;
         }
         if text.len() >= BUFFER {
             out.write_all(&text)?;
@@ -74,12 +63,11 @@ pub(super) fn write(args: &DuplicatesArgs, found: &Found) -> io::Result<()> {
 
 fn write_file(
     text: &mut Vec<u8>,
-    styles: &Styles,
+    dim: Style,
     found: &Found,
     index: usize,
     file: &Duplicate,
 ) -> io::Result<()> {
-    let Styles { dim, .. } = styles;
     let word = found.action.map(|action| word(action, index, file));
     for (number, &row) in file.names.iter().enumerate() {
         let mark = if number > 0 { "= " } else { "" };
@@ -167,7 +155,7 @@ pub(super) fn write_acted(acted: &Acted) -> io::Result<()> {
         line += "; interrupted";
     }
     let warn = match counts.kept > 0 || done.report.cancelled {
-        true => Styles::of_stdout().warn,
+        true => styled(WARN),
         false => Style::new(),
     };
     let mut text = Vec::new();

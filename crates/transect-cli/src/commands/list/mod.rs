@@ -22,7 +22,7 @@ use crate::{output, profile};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
 
-use exec::{Commands, PathWriter};
+use exec::Commands;
 
 pub(crate) fn run(args: &ListArgs) -> Result<ExitStatus, CliError> {
     let progress = Arc::new(Progress::new());
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitStatus, CliError> {
 
     if let Some(commands) = commands {
         let walked = commands.run(|paths| {
-            let output = ListOutput::new(paths, PathWriter::TERMINATOR);
+            let output = ListOutput::new(paths, b'\0');
             // Commands may print at any time.
             let line = ProgressLine::start(args.progress, false, &progress);
             print(args, &source, output, line).map(|(end, _)| end)

@@ -86,10 +86,6 @@ fn link_to(
         .ok_or_else(|| cannot("the temporary directory has an odd name".to_owned()))
 }
 
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
-}
-
 fn sql(names: &[String]) -> String {
     let mut sql = String::new();
     match names {
@@ -115,7 +111,7 @@ fn sql(names: &[String]) -> String {
 /// Appends a view of a file. A root is its own path; `relative` needs the length of the root's path, which
 /// is in the first row.
 fn view(sql: &mut String, view: &str, name: &str) {
-    let file = quoted(name);
+    let file = format!("'{}'", name.replace('\'', "''"));
     let times = TIMES.map(|time| format!("{time}::TIMESTAMPTZ AS {time}")).join(", ");
     let numbers = NUMBERS.map(|number| format!("TRY_CAST({number} AS BIGINT) AS {number}"));
     let numbers = numbers.join(", ");

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
     let (roots, follow) = (options.roots.clone(), args.walk.filter.follow);
     let since = Since::of(&args.since, roots, follow, FieldMask::all())?;
     // Another snapshot can be read since this one, too.
-    let fields = since.as_ref().map_or(fields, |since| fields | since.fields());
+    let fields = since.as_ref().map_or(fields, |since| fields | since.fields);
     let generation = generation(&options.roots, since.as_ref());
     let (table, outcome) =
         walk_shown(options, fields, args.errors, since.as_ref(), &cancel, args.progress)?;
@@ -88,10 +88,7 @@ pub(crate) fn not_stored(error: TaskError) -> CliError {
 /// Returns the generation from which on a later walk has to know changes, before these roots are walked: of the file
 /// system of the only root, if it has one.
 pub(crate) fn generation(roots: &[PathBuf], since: Option<&Since>) -> Option<u64> {
-    match since {
-        Some(since) => since.generation(),
-        None => Since::current_generation(roots.iter()),
-    }
+    since.map_or_else(|| Since::current_generation(roots.iter()), |since| since.generation)
 }
 
 pub(crate) fn set_generation(metadata: &mut Metadata, generation: Option<u64>) {

@@ -25,9 +25,10 @@ const LAST: &str = "last";
 #[derive(Debug)]
 pub(crate) struct Since {
     base: Arc<Baseline>,
-    fields: FieldMask,
-    /// See [`Since::generation`].
-    generation: Option<u64>,
+    pub(crate) fields: FieldMask,
+    /// The generation from which on a later walk has to know changes; `None` if what is inherited may be older, or the file
+    /// system has no generations.
+    pub(crate) generation: Option<u64>,
 }
 
 impl Since {
@@ -117,16 +118,6 @@ impl Since {
     ) -> Option<u64> {
         let root = roots.next().filter(|_| roots.next().is_none())?;
         transect_volumes::generation(root)
-    }
-
-    /// Returns the generation from which on a later walk has to know changes; `None` if what is inherited may
-    /// be older, or the file system has no generations.
-    pub(crate) fn generation(&self) -> Option<u64> {
-        self.generation
-    }
-
-    pub(crate) fn fields(&self) -> FieldMask {
-        self.fields
     }
 
     /// Walks. `fields` are the attributes of directories that the sinks want.

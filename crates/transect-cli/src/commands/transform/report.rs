@@ -159,7 +159,10 @@ impl<'a> Report<'a> {
         }
         let path = quote::for_terminal(input.path.as_os_str());
         let line = match fate {
-            _ if prints_findings => finding_line(findings, &path),
+            _ if prints_findings => {
+                let values = findings.iter().map(|it| format!("{} {}", it.name, it.value));
+                format!("{path}: {}", values.collect::<Vec<_>>().join(", "))
+            }
             FileStatus::Written => {
                 format!("{path} -> {}", quote::for_terminal(target.as_os_str()))
             }
@@ -369,12 +372,6 @@ pub(super) fn digests(findings: &[Finding], input: &Path, result: &Path) -> Vec<
         Some(line.to_bytes())
     };
     findings.iter().filter_map(line).flatten().collect()
-}
-
-/// Returns a line with the findings that are not digests.
-fn finding_line(findings: &[Finding], path: &str) -> String {
-    let values: Vec<_> = findings.iter().map(|f| format!("{} {}", f.name, f.value)).collect();
-    format!("{path}: {}", values.join(", "))
 }
 
 pub(in crate::commands) fn error_object(error: &Error) -> impl Serialize + use<> {

@@ -39,9 +39,14 @@ pub(super) fn largest(
 ) -> Vec<Group> {
     let mut groups = match key {
         Key::Extension => by_extension(table),
-        Key::Owner => by_owner(table),
+        Key::Owner => named(table.by_owner(table.iter()), |uid| {
+            uid.map_or_else(|| "(unknown)".to_owned(), owner::user_name_or_id)
+        }),
         Key::Age => return by_age(table),
-        Key::Type => by_type(table),
+        Key::Type => {
+            let groups = table.group(table.iter(), |row| Some(table.file_type(row)));
+            named(groups, |file_type| file_type.as_str().to_owned())
+        }
     };
     groups.sort_by(|a, b| {
         let larger = measure.size(&b.sums).cmp(&measure.size(&a.sums));
@@ -68,36 +73,25 @@ fn by_extension(table: &Table) -> Vec<Group> {
             _ => Err("(other types)"),
         })
     });
-    let name = |key: Result<Option<&std::ffi::OsStr>, &str>| match key {
+    named(groups, |key| match key {
         Ok(Some(extension)) => format!(".{}", quote::for_terminal(extension)),
         Ok(None) => "(no extension)".to_owned(),
         Err(word) => word.to_owned(),
-    };
-    groups.into_iter().map(|(key, sums)| Group { key: name(key), sums }).collect()
-}
-
-fn by_owner(table: &Table) -> Vec<Group> {
-    let groups = table.by_owner(table.iter());
-    let name =
-        |uid: Option<u32>| uid.map_or_else(|| "(unknown)".to_owned(), owner::user_name_or_id);
-    groups.into_iter().map(|(uid, sums)| Group { key: name(uid), sums }).collect()
-}
-
-fn by_type(table: &Table) -> Vec<Group> {
-    let groups = table.group(table.iter(), |row| Some(table.file_type(row)));
-    groups
-        .into_iter()
-        .map(|(file_type, sums)| Group { key: file_type.as_str().to_owned(), sums })
-        .collect()
+    })
 }
 
 fn by_age(table: &Table) -> Vec<Group> {
-    let name = |age| match age {
+    named(table.by_age(table.iter(), now(), &AGES.map(|age| age.0)), |age| match age {
         Age::Future => "in the future".to_owned(),
         Age::Below(limit) => format!("less than {}", AGES[limit].1),
         Age::Older => "older".to_owned(),
         Age::Unknown => "(unknown)".to_owned(),
-    };
-    let groups = table.by_age(table.iter(), now(), &AGES.map(|age| age.0));
-    groups.into_iter().map(|(age, sums)| Group { key: name(age), sums }).collect()
+    })
+}
+
+fn named<K>(
+    groups: impl IntoIterator<Item = (K, SubtreeTotals)>,
+    name: impl Fn(K) -> String,
+) -> Vec<Group> {
+    groups.into_iter().map(|(key, sums)| Group { key: name(key), sums }).collect()
 }

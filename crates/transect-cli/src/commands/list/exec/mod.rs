@@ -338,10 +338,6 @@ impl Commands {
 #[derive(Debug)]
 pub(super) struct PathWriter<'c>(&'c Commands);
 
-impl PathWriter<'_> {
-    pub(super) const TERMINATOR: u8 = b'\0';
-}
-
 impl Write for PathWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.write_all(bytes).map(|()| bytes.len())
@@ -349,8 +345,7 @@ impl Write for PathWriter<'_> {
 
     /// Takes whole paths, as a list writes them.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let mut paths =
-            bytes.split(|&byte| byte == Self::TERMINATOR).filter(|path| !path.is_empty());
+        let mut paths = bytes.split(|&byte| byte == b'\0').filter(|path| !path.is_empty());
         paths.try_for_each(|path| self.0.add(path))
     }
 
