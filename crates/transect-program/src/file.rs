@@ -38,9 +38,6 @@ pub fn write(
 }
 
 /// Writes a new file of the program's own, which only its owner can read.
-///
-/// # Errors
-/// `write` fails, or the file cannot be created.
 pub fn write_private(
     file: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,

@@ -11,9 +11,6 @@ use transect::Cancel;
 pub const INTERRUPTED: u8 = 130;
 
 /// Returns a cancel flag that Ctrl-C sets; on Unix also `SIGTERM`, on Windows Ctrl-Break.
-///
-/// # Errors
-/// The signal handler cannot be installed.
 pub fn cancel_on_signal() -> io::Result<Cancel> {
     let stop = Arc::new(AtomicBool::new(false));
     set_on_signal(&stop)?;
@@ -54,9 +51,6 @@ fn set_on_signal(_: &Arc<AtomicBool>) -> io::Result<()> {
 
 /// Turns the signal at the limit on file sizes (`ulimit -f`) into an error of the write (`EFBIG`): it would end the
 /// program and leave temporary files. A handler, as commands that the program starts would inherit that it is ignored.
-///
-/// # Errors
-/// The signal handler cannot be installed.
 pub(crate) fn survive_file_size_limit() -> io::Result<()> {
     #[cfg(unix)]
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::new(AtomicBool::new(false)))?;

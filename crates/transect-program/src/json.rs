@@ -12,9 +12,6 @@ use transect_text::quote;
 
 /// Writes a value as JSON. Its strings escape all control characters, so that a terminal can show
 /// JSON unchanged. Pipes get the same bytes: they may end up on a terminal later.
-///
-/// # Errors
-/// The output cannot be written.
 pub fn write(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     Ok(value.serialize(&mut Serializer::with_formatter(out, TerminalSafe))?)
 }

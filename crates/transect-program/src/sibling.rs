@@ -34,9 +34,6 @@ fn is_program(file: &Path) -> bool {
 }
 
 /// Runs a program in place of this one. It returns only if the program cannot be started.
-///
-/// # Errors
-/// The program cannot be started.
 #[cfg(unix)]
 pub fn run(program: &Path, args: &[OsString]) -> io::Result<ExitStatus> {
     use std::os::unix::process::CommandExt;
@@ -46,9 +43,6 @@ pub fn run(program: &Path, args: &[OsString]) -> io::Result<ExitStatus> {
 
 /// Runs a program, and returns its exit code. This process ignores the first Ctrl-C, which the program
 /// receives, too, so that it can end in order.
-///
-/// # Errors
-/// The program cannot be started.
 #[cfg(not(unix))]
 pub fn run(program: &Path, args: &[OsString]) -> io::Result<ExitStatus> {
     let _ignored = crate::interrupt::cancel_on_signal()?;

@@ -64,9 +64,6 @@ pub fn service_socket() -> Result<PathBuf, CliError> {
 
 impl UserDir {
     /// Returns the path of a subdirectory of ours, without creating it.
-    ///
-    /// # Errors
-    /// Those of [`UserDir::base`].
     pub fn path(&self, part: &str) -> Result<PathBuf, CliError> {
         Ok(self.base()?.join("transect").join(part))
     }

@@ -10,9 +10,6 @@ macro_rules! by_name {
             type Named = $type;
 
             /// Writes the name.
-            ///
-            /// # Errors
-            /// The serializer fails.
             pub fn serialize<S: Serializer>(
                 value: &Named,
                 serializer: S,
@@ -21,9 +18,6 @@ macro_rules! by_name {
             }
 
             /// Reads the name.
-            ///
-            /// # Errors
-            /// No value has this name.
             pub fn deserialize<'de, D: Deserializer<'de>>(
                 deserializer: D,
             ) -> Result<Named, D::Error> {

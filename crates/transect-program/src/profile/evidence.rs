@@ -64,9 +64,6 @@ pub struct Evidence {
 }
 
 /// Writes everything that was tried, one line each.
-///
-/// # Errors
-/// `out` cannot be written to.
 pub fn write_evidence(out: &mut impl Write, evidence: &[Evidence]) -> std::io::Result<()> {
     let words = ["setting", "value", "caches"];
     let mut table = Table::new(&words, &["× default (95 %)", "n"], &["verdict"]);

@@ -67,9 +67,6 @@ impl ProfileStore {
     }
 
     /// Removes the profile of a file system; returns the path of its file, `None` if there was none.
-    ///
-    /// # Errors
-    /// A system call fails.
     pub fn forget(&self, identity: &str) -> io::Result<Option<PathBuf>> {
         let file = self.file(identity);
         match std::fs::remove_file(&file) {
@@ -80,9 +77,6 @@ impl ProfileStore {
     }
 
     /// Returns the store of this user.
-    ///
-    /// # Errors
-    /// No configuration directory is known.
     pub fn of_user() -> Result<Self, CliError> {
         Ok(Self::of(user_dirs::CONFIG.path("profiles")?))
     }
