@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use transect::FileType;
 use transect::table::{Row, Table};
+use transect::{Cancel, FileType};
 use transect_sys::dir_handle::{DirHandle, MountPolicy};
 use transect_sys::file::{attributes_of, read_at};
 
@@ -80,14 +80,14 @@ impl<'t> FileReader<'t> {
     pub(crate) fn whole(
         &mut self,
         candidate: &Candidate,
-        is_cancelled: impl Fn() -> bool,
+        cancel: &Cancel,
     ) -> Result<Option<Digest>, Failure> {
         let file = self.open(candidate.names[0])?;
         self.block.resize(BLOCK, 0);
         let mut hasher = blake3::Hasher::new();
         let mut at = 0;
         while at < candidate.size {
-            if is_cancelled() {
+            if cancel.is_cancelled() {
                 return Ok(None);
             }
             let length = (candidate.size - at).min(BLOCK as u64) as usize;

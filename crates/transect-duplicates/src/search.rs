@@ -66,13 +66,6 @@ pub struct Duplicates {
     pub interrupted: bool,
 }
 
-/// One thread's part of a phase.
-struct Part<'t> {
-    reader: FileReader<'t>,
-    digests: Vec<Hashed>,
-    failures: Vec<(u32, Failure)>,
-}
-
 /// The size, the digest and the index of a candidate.
 type Hashed = (u64, Digest, u32);
 
@@ -82,7 +75,8 @@ pub fn find(table: &Table, options: &FindOptions) -> Duplicates {
     let search = Search { table, options, files: &files };
     let mut failures = Vec::new();
     let all: Vec<u32> = (0..files.len() as u32).collect();
-    let ends = search.read_ends(&all, &mut failures);
+    let ends = search
+        .read(Phase::Ends, &all, 16, &mut failures, |reader, file| reader.ends(file).map(Some));
     let (mut groups, mut rest) = (Vec::new(), Vec::new());
     for group in groups_of(ends) {
         if group[0].0 <= SMALL as u64 {
@@ -94,7 +88,10 @@ pub fn find(table: &Table, options: &FindOptions) -> Duplicates {
     // Candidates are in the order of reading; the largest come first, so that no thread is left
     // with one of them at the end.
     rest.sort_unstable_by_key(|&index| (large_first(files[index as usize].size), index));
-    groups.extend(groups_of(search.read_whole(&rest, &mut failures)));
+    let whole = search.read(Phase::Whole, &rest, 1, &mut failures, |reader, file| {
+        reader.whole(file, &options.cancel)
+    });
+    groups.extend(groups_of(whole));
     let mut groups = search.finish(groups);
     groups.sort_by_key(|(order, group)| (std::cmp::Reverse((group.freed, group.size)), *order));
     let (diagnostics, changed) = search.diagnostics(failures);
@@ -126,15 +123,6 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn read_ends(&self, files: &[u32], failures: &mut Vec<(u32, Failure)>) -> Vec<Hashed> {
-        self.read(Phase::Ends, files, 16, failures, |reader, file| reader.ends(file).map(Some))
-    }
-
-    fn read_whole(&self, files: &[u32], failures: &mut Vec<(u32, Failure)>) -> Vec<Hashed> {
-        let is_cancelled = || self.options.cancel.is_cancelled();
-        self.read(Phase::Whole, files, 1, failures, |reader, file| reader.whole(file, is_cancelled))
-    }
-
     fn read(
         &self,
         phase: Phase,
@@ -145,26 +133,24 @@ impl<'a> Search<'a> {
     ) -> Vec<Hashed> {
         let FindOptions { progress, cancel, follow, .. } = self.options;
         progress.begin(phase, files.len());
-        let part = || Part {
-            reader: FileReader::new(self.table, progress, *follow),
-            digests: Vec::new(),
-            failures: Vec::new(),
-        };
+        // What one thread reads, and fails to read.
+        let part = || (FileReader::new(self.table, progress, *follow), Vec::new(), Vec::new());
         let threads = self.options.thread_count();
         let parts = in_parallel(threads, files.len(), chunk, cancel, part, |part, index| {
+            let (reader, digests, failed) = part;
             let index = files[index];
             let file = &self.files[index as usize];
-            match digest(&mut part.reader, file) {
-                Ok(Some(digest)) => part.digests.push((file.size, digest, index)),
+            match digest(reader, file) {
+                Ok(Some(digest)) => digests.push((file.size, digest, index)),
                 Ok(None) => {}
-                Err(failure) => part.failures.push((index, failure)),
+                Err(failure) => failed.push((index, failure)),
             }
             progress.add_file();
         });
         let mut digests = Vec::new();
-        for part in parts {
-            digests.extend(part.digests);
-            failures.extend(part.failures);
+        for (_, read, failed) in parts {
+            digests.extend(read);
+            failures.extend(failed);
         }
         digests
     }
