@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use transect_snapshot::StoredMeasure;
 use transect_text::size;
 
 use super::{FilterArgs, ProgressArgs, WalkArgs, one_of};
@@ -81,6 +82,16 @@ pub(crate) struct UsageArgs {
     /// - is standard input.
     #[arg(long, value_name = "FILE", conflicts_with = "paths", conflicts_with_all = FilterArgs::ids())]
     pub(crate) import_ncdu: Option<PathBuf>,
+}
+
+impl UsageArgs {
+    pub(crate) fn measure(&self) -> StoredMeasure {
+        match self {
+            Self { apparent: true, .. } => StoredMeasure::Apparent,
+            Self { entries: true, .. } => StoredMeasure::Entries,
+            _ => StoredMeasure::DiskUsage,
+        }
+    }
 }
 
 transect_sys::words! {

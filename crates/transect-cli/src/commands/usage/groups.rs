@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use transect::FileType;
 use transect::table::{Age, SubtreeTotals, Table};
+use transect_snapshot::StoredMeasure as Measure;
 use transect_sys::host::now;
 
-use super::measure::Measure;
 use crate::args::Key;
 use crate::output::units::counted;
 use crate::output::{owner, quote};

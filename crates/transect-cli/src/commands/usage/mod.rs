@@ -4,7 +4,6 @@ mod csv;
 mod groups;
 mod interchange;
 mod json;
-mod measure;
 mod stored;
 mod terminal;
 mod tree;
@@ -15,7 +14,7 @@ use std::time::Instant;
 
 use transect::table::{Row, Table};
 use transect::{FieldMask, FileType};
-use transect_snapshot::LargestLimits;
+use transect_snapshot::{LargestLimits, StoredMeasure as Measure};
 use transect_text::notes;
 
 use crate::args::{Key, UsageArgs};
@@ -24,7 +23,6 @@ use crate::{output, profile};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
 
-use measure::Measure;
 use terminal::Shown;
 use view::{Usage, View};
 
@@ -74,7 +72,7 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
     if let Some(file) = &args.export_ncdu {
         return interchange::export(&table, file, end, &cancel);
     }
-    let measure = measure::of(args);
+    let measure = args.measure();
     let view = select(args, &table, measure);
     let elapsed = outcome.as_ref().map_or(began.elapsed(), |outcome| outcome.elapsed);
     let disk = outcome.as_ref().and_then(|_| transect::internal::disk_space_of(&args.walk.roots()));

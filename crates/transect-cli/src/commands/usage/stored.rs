@@ -8,7 +8,6 @@ use transect_snapshot::{LargeDirectory, LargestDirectories, LargestLimits};
 use transect_sys::name_from_bytes;
 use transect_text::notes;
 
-use super::measure;
 use super::terminal::{self, EntryLine, Lines, Shown, Total};
 use super::tree::{self, Line};
 use crate::args::UsageArgs;
@@ -28,7 +27,7 @@ pub(super) fn show(
         return Ok(None);
     }
     let Some((path, snapshot)) = whole_snapshot(&args.walk)? else { return Ok(None) };
-    let measure = measure::of(args);
+    let measure = args.measure();
     // Several directories may share a line.
     let mut most = *limits;
     most.count = most.count.saturating_add(1).saturating_mul(tree::MAX_NAMES);

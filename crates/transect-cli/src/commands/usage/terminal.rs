@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use anstyle::Style;
 use transect::FileType;
+use transect_snapshot::StoredMeasure as Measure;
 use transect_sys::DiskSpace;
 use transect_text::share::{bar, percent};
 use transect_text::{disk, notes};
 
 use super::groups::Group;
-use super::measure::{self, Measure};
 use super::tree::Line;
 use super::view::{Usage, View};
-use crate::output::units::{bytes, counted, duration};
+use crate::output::units::{bytes, count, counted, duration};
 use crate::output::{self, BAR, BOLD, DIM, WARN, quote};
 
 /// The width of a line without a terminal.
@@ -113,7 +113,7 @@ impl Layout {
             Lines::Tree(lines) => Box::new(lines.iter().map(|line| line.size)),
             Lines::Groups(groups) => Box::new(groups.iter().map(|group| measure.size(&group.sums))),
         };
-        let size = sizes.map(|size| measure::text(measure, size).len()).max().unwrap_or(0);
+        let size = sizes.map(|size| size_text(measure, size).len()).max().unwrap_or(0);
         let terminal = output::terminal_width();
         let width = terminal.unwrap_or(DEFAULT_WIDTH);
         // A quarter of the line, if numbers and name leave that much.
@@ -159,12 +159,19 @@ impl Layout {
     }
 
     fn numbers(&self, out: &mut impl Write, size: u64) -> io::Result<()> {
-        let text = measure::text(self.measure, size);
+        let text = size_text(self.measure, size);
         let share = if self.whole == 0 { 0.0 } else { size as f64 / self.whole as f64 };
         let percent = percent(share);
         let bar = bar(share, self.bar);
         write!(out, "{text:>width$} {DIM}{percent:>4}{DIM:#} ", width = self.size)?;
         write!(out, "{BAR}{bar}{BAR:#} ")
+    }
+}
+
+fn size_text(measure: Measure, size: u64) -> String {
+    match measure {
+        Measure::DiskUsage | Measure::Apparent => bytes(size),
+        Measure::Entries => count(size),
     }
 }
 

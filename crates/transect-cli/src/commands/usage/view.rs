@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use transect::Outcome;
 use transect::table::{Row, Table, UnreadReason};
+use transect_snapshot::StoredMeasure as Measure;
 use transect_sys::DiskSpace;
 
 use super::groups::Group;
-use super::measure::Measure;
 use super::tree::Line;
 
 pub(super) enum View {
