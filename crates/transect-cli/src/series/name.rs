@@ -14,27 +14,24 @@ pub(super) const UNIT: i64 = 1_000_000;
 /// Returns the name of the directory of a root: its readable characters, then 16 digits of the BLAKE3
 /// digest of its bytes, which distinguish roots that look alike.
 pub(super) fn root_folder(root: &OsStr) -> String {
-    let bytes = root.as_encoded_bytes();
-    let digest = blake3::hash(bytes).to_hex();
-    let readable = readable(bytes, READABLE);
-    let readable = if readable.is_empty() { "root" } else { &readable };
-    format!("{readable}-{}", &digest[..16])
+    with_digest(root.as_encoded_bytes(), "root")
 }
 
 /// Returns the name of the directory of a machine: its name if that is a plain one, otherwise with digits of
 /// its digest.
 pub(super) fn host_folder(host: &str) -> String {
-    let readable = readable(host.as_bytes(), READABLE);
-    if readable == host && !host.is_empty() {
-        return readable;
-    }
-    let digest = blake3::hash(host.as_bytes()).to_hex();
-    let readable = if readable.is_empty() { "host" } else { &readable };
+    let is_plain = !host.is_empty() && readable(host.as_bytes()) == host;
+    if is_plain { host.to_owned() } else { with_digest(host.as_bytes(), "host") }
+}
+
+fn with_digest(bytes: &[u8], if_unreadable: &str) -> String {
+    let (readable, digest) = (readable(bytes), blake3::hash(bytes).to_hex());
+    let readable = if readable.is_empty() { if_unreadable } else { &readable };
     format!("{readable}-{}", &digest[..16])
 }
 
 /// Replaces everything but ASCII letters, digits, `.` and `_` by single hyphens, and keeps the end.
-fn readable(bytes: &[u8], limit: usize) -> String {
+fn readable(bytes: &[u8]) -> String {
     let mut text = String::new();
     for &byte in bytes {
         match byte {
@@ -43,7 +40,7 @@ fn readable(bytes: &[u8], limit: usize) -> String {
             _ => text.push('-'),
         }
     }
-    let start = text.len().saturating_sub(limit);
+    let start = text.len().saturating_sub(READABLE);
     // A name with a dot at its begin is hidden, one with a dot at its end is changed by Windows.
     text[start..].trim_matches(['-', '.']).to_owned()
 }
