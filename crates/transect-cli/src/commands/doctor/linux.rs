@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use transect::{Error, Operation, ScanError};
 use transect_sys::{EndDetection, linux};
 
 use super::{Capability, FileSystem};
@@ -33,35 +32,26 @@ pub(super) fn capabilities() -> Vec<Capability> {
 }
 
 pub(super) fn file_system(path: &Path) -> Result<Option<FileSystem>, CliError> {
-    let failed = |source| {
-        let error = ScanError::new(Operation::Stat, path.to_owned(), 0, source);
-        CliError::from(Error::Root(error))
+    let failed = CliError::cannot("access", path);
+    let path = path.canonicalize().map_err(&failed)?;
+    let (name, volume) = linux::file_system_of(&path).map_err(&failed)?;
+    let mut found = FileSystem {
+        kind: name.map(str::to_owned),
+        pseudo: volume.pseudo,
+        end_of_listing_marked: volume.end_detection != EndDetection::EmptyResult,
+        ..FileSystem::default()
     };
-    let path = path.canonicalize().map_err(failed)?;
-    let (name, volume) = linux::file_system_of(&path).map_err(failed)?;
-    let (mut kind, mut point, mut source, mut options) =
-        (name.map(str::to_owned), None, None, None);
-    let mut why_no_mount = None;
     if let Some(mount) = linux::mount_of(&path) {
-        kind = Some(mount.file_system);
-        point = Some(mount.point.to_string_lossy().into_owned());
-        source = Some(mount.source);
-        options = Some(mount.options);
+        found.kind = Some(mount.file_system);
+        found.mount_point = Some(mount.point.to_string_lossy().into_owned());
+        found.source = Some(mount.source);
+        found.options = Some(mount.options);
     } else {
-        why_no_mount = Some(match linux::mounts() {
+        found.why_no_mount = Some(match linux::mounts() {
             // In a chroot, the kernel leaves out mounts above the root directory.
             Ok(_) => "outside the root directory of this process",
             Err(_) => "unknown: the mount table in /proc cannot be read",
         });
     }
-    Ok(Some(FileSystem {
-        kind,
-        mount_point: point,
-        why_no_mount,
-        source,
-        options,
-        pseudo: volume.pseudo,
-        end_of_listing_marked: volume.end_detection != EndDetection::EmptyResult,
-        ..FileSystem::default()
-    }))
+    Ok(Some(found))
 }

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use transect::{Error, Operation, ScanError};
 use transect_sys::windows::system::{self, VolumeInfo};
 
 use super::{Capability, FileSystem};
@@ -29,11 +28,7 @@ pub(super) fn capabilities() -> Vec<Capability> {
 }
 
 pub(super) fn file_system(path: &Path) -> Result<Option<FileSystem>, CliError> {
-    let failed = |source| {
-        let error = ScanError::new(Operation::Stat, path.to_owned(), 0, source);
-        CliError::from(Error::Root(error))
-    };
-    path.metadata().map_err(failed)?;
+    path.metadata().map_err(CliError::cannot("access", path))?;
     // Some file systems cannot resolve paths.
     let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     // Missing if the volume cannot be queried: Wine has no mounts below a drive.
