@@ -72,20 +72,17 @@ fn is_date(text: &str) -> bool {
 /// point.
 pub(super) fn trash(run: &mut Run<'_>, to: &Trash, parent: &DirHandle, row: Row) {
     let gone = run.report.gone.len();
-    let outcome = check_no_mounts(run.table, run.mounts, row).and_then(|()| {
-        let trash_move = TrashMove::begin(run.table, parent, row)?;
-        // No space is freed until the trash is emptied.
-        trash_move.finish(to).map(|()| 0)
-    });
-    run.record(row, gone, outcome);
-}
-
-/// A mount point inside would be moved along, and lost with the trash.
-fn check_no_mounts(table: &Table, mounts: &[Row], row: Row) -> Result<(), Refusal> {
+    let table = run.table;
     let lies_in = |&mount: &Row| {
         std::iter::successors(Some(mount), |&mount| table.parent(mount)).any(|above| above == row)
     };
-    if mounts.iter().any(lies_in) { Err(KeepReason::MountBoundary.into()) } else { Ok(()) }
+    let outcome = match run.mounts.iter().any(lies_in) {
+        // It would be moved along, and lost with the trash.
+        true => Err(KeepReason::MountBoundary.into()),
+        // No space is freed until the trash is emptied.
+        false => TrashMove::begin(table, parent, row).and_then(|it| it.finish(to)).map(|()| 0),
+    };
+    run.record(row, gone, outcome);
 }
 
 /// An entry that equals the one that the walk saw, on its way to the trash.
@@ -99,7 +96,7 @@ struct TrashMove<'a> {
 
 impl<'a> TrashMove<'a> {
     fn begin(table: &'a Table, parent: &'a DirHandle, row: Row) -> Result<Self, Refusal> {
-        let name = parent::entry_name(table, row).expect("BUG: what has no name was failure");
+        let name = parent::entry_name(table, row).expect("BUG: what has no name was refused");
         let now = match table.file_type(row) {
             // Opening it detects a mount, whenever it was mounted.
             FileType::Directory => parent.open_dir(name, MountPolicy::Refuse)?.attributes()?,
