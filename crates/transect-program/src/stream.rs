@@ -101,15 +101,10 @@ impl<S: RawStream + AsLockedWrite> Write for Stream<S> {
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
-            Self::Raw(stream) => {
-                stream.write_all(bytes)?;
-                stream.flush()
-            }
-            Self::Terminal(terminal) => {
-                terminal.write_all(bytes)?;
-                terminal.flush()
-            }
+            Self::Raw(stream) => stream.write_all(bytes)?,
+            Self::Terminal(terminal) => terminal.write_all(bytes)?,
         }
+        self.flush()
     }
 
     fn flush(&mut self) -> io::Result<()> {
