@@ -36,15 +36,9 @@ pub(crate) fn nearest(directory: &Path) -> Result<Search, CliError> {
     Ok(nearest)
 }
 
-/// Returns the series of this machine, sorted by their roots, except those whose roots lie in the root of another one.
-pub(crate) fn outermost() -> Result<Vec<Series>, CliError> {
-    let host = host_name().unwrap_or_default();
-    outermost_in(&series_directory()?, &host)
-}
-
-/// Like [`outermost`], in a directory of series.
-pub(super) fn outermost_in(folder: &Path, host: &str) -> Result<Vec<Series>, CliError> {
-    let (all, _) = Series::find_all_below(folder, Some(host))?;
+/// Returns the series of a machine, sorted by their roots, except those whose roots lie in the root of another one.
+pub(crate) fn outermost(series: &Path, host: &str) -> Result<Vec<Series>, CliError> {
+    let (all, _) = Series::find_all(series, Some(host))?;
     let mut outermost: Vec<Series> = Vec::new();
     for series in all {
         // A directory is sorted before all that is in it.
@@ -56,14 +50,9 @@ pub(super) fn outermost_in(folder: &Path, host: &str) -> Result<Vec<Series>, Cli
 }
 
 impl Series {
-    /// Returns all series, or all of one machine, by machine and root, and what else lies in their directories.
-    /// Series without snapshots are left out.
-    pub(crate) fn find_all(host: Option<&str>) -> Result<(Vec<Self>, Vec<Unusable>), CliError> {
-        Self::find_all_below(&series_directory()?, host)
-    }
-
-    /// As [`Series::find_all`], in a directory of series.
-    pub(super) fn find_all_below(
+    /// Returns all series in a directory of series, or all of one machine, by machine and root, and what else lies in
+    /// their directories. Series without snapshots are left out.
+    pub(crate) fn find_all(
         series: &Path,
         host: Option<&str>,
     ) -> Result<(Vec<Self>, Vec<Unusable>), CliError> {

@@ -313,7 +313,7 @@ fn folder_that_others_can_read_is_refused() {
 fn outermost_skips_series_that_lie_in_another_one() {
     let temp = TempDir::new();
     let folder = temp.join("data/transect/series");
-    assert!(lookup::outermost_in(&folder, "one").unwrap().is_empty(), "nothing was kept");
+    assert!(lookup::outermost(&folder, "one").unwrap().is_empty(), "nothing was kept");
     let below = |name: &str| Path::new(ROOT).join(name).to_str().unwrap().to_owned();
     for root in [below("b"), ROOT.to_owned(), format!("{ROOT}-2"), below("a")] {
         let series = series(&temp, "one", &root);
@@ -321,7 +321,7 @@ fn outermost_skips_series_that_lie_in_another_one() {
         writer.store(NOW, true, |out| write(&root, NOW, out)).unwrap();
     }
     let roots = || -> Vec<PathBuf> {
-        let all = lookup::outermost_in(&folder, "one").unwrap();
+        let all = lookup::outermost(&folder, "one").unwrap();
         assert!(all.iter().all(|series| times(series) == [NOW]));
         all.into_iter().map(|series| series.root).collect()
     };
@@ -330,5 +330,5 @@ fn outermost_skips_series_that_lie_in_another_one() {
     let outer = series(&temp, "one", ROOT).folder;
     fs::remove_dir_all(outer).unwrap();
     assert_eq!(roots(), [PathBuf::from(below("a")), below("b").into(), format!("{ROOT}-2").into()]);
-    assert!(lookup::outermost_in(&folder, "other").unwrap().is_empty());
+    assert!(lookup::outermost(&folder, "other").unwrap().is_empty());
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use transect::table::Table;
 use transect::{Cancel, ScanOptions};
 use transect_snapshot::{Metadata, Snapshot};
-use transect_sys::host::now;
+use transect_sys::host::{host_name, now};
 use transect_sys::private_dir::PrivateTempDir;
 
 use crate::args::ProgressArgs;
@@ -99,7 +99,9 @@ fn of_current_directory(progress: ProgressArgs, cancel: &Cancel) -> Result<Sourc
     if sources.add(series::nearest(&here)?) {
         return Ok(sources);
     }
-    for series in series::outermost()?.iter().filter(|series| series.root().starts_with(&here)) {
+    let host = host_name().unwrap_or_default();
+    let outermost = series::outermost(&series::series_directory()?, &host)?;
+    for series in outermost.iter().filter(|series| series.root().starts_with(&here)) {
         sources.add(series.last()?);
     }
     if sources.all.is_empty() {

@@ -11,7 +11,7 @@ use crate::output::json::{PathEntry, object};
 use crate::output::time::TimeFormatter;
 use crate::output::units::{bytes, count};
 use crate::output::{self, DIM, WARN, quote};
-use crate::series::{Kept, Series, Unusable};
+use crate::series::{Kept, Series, Unusable, series_directory};
 use transect_program::exit::{CliError, ExitStatus};
 
 /// A series with at least one snapshot, in numbers.
@@ -27,7 +27,7 @@ struct Listed {
 }
 
 pub(super) fn run(args: &HistoryArgs) -> Result<ExitStatus, CliError> {
-    let (series, mut unusable) = Series::find_all(args.host.as_deref())?;
+    let (series, mut unusable) = Series::find_all(&series_directory()?, args.host.as_deref())?;
     let mut listed = Vec::new();
     for series in series {
         let (kept, skipped) = series.all()?;

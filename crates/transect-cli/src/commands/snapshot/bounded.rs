@@ -1,6 +1,6 @@
 //! `snapshot --memory`: a tree that can be larger than memory, read as parts that are put together at the end.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use transect::{Diagnostics, Filters, Operation, Progress, ReaderKind, ScanOptions};
@@ -82,10 +82,10 @@ fn task_options(args: &SnapshotArgs) -> TaskOptions {
     options
 }
 
-fn failed_roots(diagnostics: &Diagnostics, roots: &[impl AsRef<Path>]) -> u64 {
-    let unread = |root: &Path| {
-        let errors = &mut diagnostics.kept_errors.iter();
-        errors.any(|error| error.path() == root && error.operation() != Operation::ReadDirectory)
+fn failed_roots(diagnostics: &Diagnostics, roots: &[PathBuf]) -> u64 {
+    let is_unread = |root: &&PathBuf| {
+        let mut errors = diagnostics.kept_errors.iter();
+        errors.any(|error| error.path() == *root && error.operation() != Operation::ReadDirectory)
     };
-    roots.iter().filter(|root| unread(root.as_ref())).count() as u64
+    roots.iter().filter(is_unread).count() as u64
 }
