@@ -23,8 +23,8 @@ use clap::error::ErrorKind;
 use transect_sys::memory::Allocator;
 
 use args::{Cli, Command};
-use transect_program::exit::{self, ExitStatus};
 use transect_program::generate;
+use transect_program::{ExitStatus, exit};
 
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator { program: "transect" };

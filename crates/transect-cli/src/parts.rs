@@ -6,7 +6,7 @@ use clap::Subcommand;
 use clap_complete::Shell;
 use transect_program::sibling;
 
-use transect_program::exit::{CliError, ExitStatus};
+use transect_program::{CliError, ExitStatus};
 
 /// How a user gets a profile of a file system.
 pub(crate) const HOW_TO_STORE_SETTINGS: &str =

@@ -1,8 +1,7 @@
 //! What the programs `transect` and `transect-lab` share.
 //!
-//! A program calls [`start`], parses its arguments, runs a command that returns an
-//! [`ExitStatus`](exit::ExitStatus) or a [`CliError`](exit::CliError), and ends with
-//! [`exit::code`]. What it prints goes through [`stream`], which sanitizes what reaches a terminal.
+//! A program calls [`start`], parses its arguments, runs a command that returns an [`ExitStatus`] or a
+//! [`CliError`], and ends with [`exit::code`]. What it prints goes through [`stream`], which sanitizes what reaches a terminal.
 //!
 //! * [`exit`]: exit codes and errors of programs.
 //! * [`interrupt`]: what Ctrl-C does.
@@ -25,6 +24,9 @@ pub mod sibling;
 pub mod status_line;
 pub mod stream;
 pub mod user_dirs;
+
+pub use exit::{CliError, ExitStatus};
+pub use interrupt::cancel_on_signal;
 
 /// Prepares a program of this name: its messages begin with the name, panics print as errors do,
 /// Windows shows placeholders of files as what they are, programs are looked up by absolute paths only,

@@ -6,7 +6,7 @@ use clap::Args;
 use transect_duplicates::{Action, KeepRule};
 
 use super::{ProgressArgs, WalkArgs, one_of};
-use transect_program::exit::CliError;
+use transect_program::CliError;
 
 pub(crate) const DUPLICATES_NOTES: &str = "\
 Files are duplicates if their content is the same, whatever their names, owners and times. Groups \

@@ -15,7 +15,7 @@ use transect_volumes::{MOUNTED, partitions_in, reader_of};
 use super::filter::{self, OwnerFilter, SizeFilter, TypeFilter};
 use super::{Cli, TUNING, one_of};
 use crate::output;
-use transect_program::exit::CliError;
+use transect_program::CliError;
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct WalkArgs {

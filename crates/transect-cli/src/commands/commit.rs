@@ -15,8 +15,7 @@ use crate::commands::snapshot::{interrupted, not_stored, set_command};
 use crate::output::time::TimeFormatter;
 use crate::output::units::{bytes, counted};
 use crate::output::{self, json, quote};
-use transect_program::exit::{CliError, ExitStatus};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 pub(crate) fn run(args: &CommitArgs) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;

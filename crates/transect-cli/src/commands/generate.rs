@@ -11,7 +11,7 @@ use transect_transform::steps::{STEPS, StepInfo};
 use crate::args::Cli;
 use crate::output::stream;
 use crate::parts;
-use transect_program::exit::{CliError, ExitStatus};
+use transect_program::{CliError, ExitStatus};
 
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<ExitStatus, CliError> {
     let mut command = Cli::command();

@@ -11,8 +11,7 @@ use crate::output::summary::Shown;
 use crate::output::{self, json, summary};
 use crate::profile;
 use crate::progress::ProgressLine;
-use transect_program::exit::{CliError, ExitStatus};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 /// What totals need of directories.
 const DIRECTORY_FIELDS: FieldMask =

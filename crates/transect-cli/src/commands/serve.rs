@@ -8,8 +8,7 @@ use crate::output::units::counted;
 use transect_program::user_dirs;
 
 use crate::output;
-use transect_program::exit::{CliError, ExitStatus};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 pub(crate) fn run(args: &ServeArgs) -> Result<ExitStatus, CliError> {
     let end = cancel_on_signal()?;

@@ -12,8 +12,8 @@ use crate::args::{ServiceCommand, ServiceInvalidateArgs, ServiceStatsArgs};
 use crate::output::json::{PathEntry, object};
 use crate::output::units::{bytes, count};
 use crate::output::{self, BOLD, DIM, quote};
-use transect_program::exit::{CliError, ExitStatus};
 use transect_program::user_dirs;
+use transect_program::{CliError, ExitStatus};
 
 pub(crate) fn run(command: &ServiceCommand) -> Result<ExitStatus, CliError> {
     match command {

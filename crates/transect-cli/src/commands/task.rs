@@ -10,8 +10,7 @@ use transect_sys::input::open_stream;
 use crate::args::TaskArgs;
 use crate::output;
 use crate::root_path::absolute;
-use transect_program::exit::{CliError, ExitStatus};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 /// The maximum length of a task in bytes: a hundred thousand long paths.
 const MAX_TASK: u64 = 512 << 20;

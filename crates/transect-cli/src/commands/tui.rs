@@ -10,8 +10,7 @@ use crate::output::time::TimeFormatter;
 use crate::output::{self, owner};
 use crate::profile;
 use crate::user_trash::user_trash;
-use transect_program::exit::{CliError, ExitStatus};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
     let stop = cancel_on_signal()?;

@@ -18,8 +18,7 @@ use crate::output::json::{self, PathEntry, object};
 use crate::output::units::duration;
 use crate::output::{self, quote, stream};
 use crate::progress::ProgressLine;
-use transect_program::exit::{CliError, ExitStatus, is_closed_pipe};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal, exit::is_closed_pipe};
 
 #[derive(Debug, Default, Serialize)]
 struct Counts {

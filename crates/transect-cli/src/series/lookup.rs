@@ -10,7 +10,7 @@ use transect_sys::name_from_bytes;
 use super::{Listing, Search, Series, Unusable, entries, name, series_directory};
 use crate::root_path::resolved;
 use crate::snapshot_file;
-use transect_program::exit::CliError;
+use transect_program::CliError;
 
 /// Why a directory with files is not a series.
 const NO_SNAPSHOT: &str = "no snapshot in it is of the directory that it is named after";

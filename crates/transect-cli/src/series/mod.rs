@@ -25,7 +25,7 @@ use transect_transform::publish;
 use crate::output::time::TimeFormatter;
 use crate::root_path::{absolute, resolved};
 use crate::snapshot_file;
-use transect_program::exit::CliError;
+use transect_program::CliError;
 use transect_program::user_dirs;
 
 pub(crate) use lookup::{nearest, outermost};

@@ -11,7 +11,7 @@ use transect_transform::publish;
 use super::thinning::Member;
 use super::{LOCK, Listing, Series, Unusable, name, thinning};
 use crate::output;
-use transect_program::exit::CliError;
+use transect_program::CliError;
 
 /// The only writer of a series. A file in its directory is locked; the system unlocks it however the process
 /// ends.

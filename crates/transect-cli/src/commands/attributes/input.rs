@@ -9,7 +9,7 @@ use transect_service::protocol::PathList;
 use transect_sys::input::open_stream;
 
 use crate::args::AttributesArgs;
-use transect_program::exit::CliError;
+use transect_program::CliError;
 use transect_program::interrupt::InterruptibleStdin;
 
 /// The most paths of a batch: enough for all threads, and to query most directories only once.

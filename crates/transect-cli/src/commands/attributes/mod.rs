@@ -12,8 +12,7 @@ use crate::output::columns::{Column, Columns};
 use input::Input;
 use rows::Rows;
 use source::Source;
-use transect_program::exit::{CliError, ExitStatus};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 /// The columns of the table without `--columns`.
 const DEFAULT_COLUMNS: &[Column] = &[Column::Type, Column::Size, Column::Mtime];

@@ -10,7 +10,7 @@ use transect_service::{CACHED_FIELDS, Client};
 use crate::args::AttributesArgs;
 use crate::commands::service::{absolute, connect};
 use crate::output;
-use transect_program::exit::CliError;
+use transect_program::CliError;
 
 /// The paths that a thread takes at once; fewer are not worth another thread.
 const PATHS_PER_TASK: usize = 2048;

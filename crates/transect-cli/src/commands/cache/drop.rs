@@ -10,7 +10,7 @@ use super::inspect::{FileReport, Inspected, inspect_files, size_or_unknown, sum}
 use crate::args::CacheArgs;
 use crate::output;
 use crate::output::json::object;
-use transect_program::exit::{CliError, ExitStatus};
+use transect_program::{CliError, ExitStatus};
 
 /// The bytes of a file in memory.
 struct Dropped {

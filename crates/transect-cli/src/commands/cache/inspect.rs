@@ -17,8 +17,7 @@ use crate::output::json::{OwnedPath, error_list, object};
 use crate::output::units::{bytes, count, counted};
 use crate::output::{self, BOLD, DIM, WARN, quote};
 use crate::progress::{REDRAW_INTERVAL, StatusLine};
-use transect_program::exit::{CliError, ExitStatus};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 pub(super) struct FileRow<T> {
     pub(super) path: PathBuf,

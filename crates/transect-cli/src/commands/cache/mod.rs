@@ -5,7 +5,7 @@ mod inspect;
 mod status;
 
 use crate::args::CacheCommand;
-use transect_program::exit::{CliError, ExitStatus};
+use transect_program::{CliError, ExitStatus};
 
 pub(crate) fn run(command: &CacheCommand) -> Result<ExitStatus, CliError> {
     match command {

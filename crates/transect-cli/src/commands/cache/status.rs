@@ -7,7 +7,7 @@ use super::inspect::{FileReport, Inspected, inspect_files, size_or_unknown, sum}
 use crate::args::CacheArgs;
 use crate::output::json::object;
 use crate::output::units::bytes;
-use transect_program::exit::{CliError, ExitStatus};
+use transect_program::{CliError, ExitStatus};
 
 pub(crate) fn run(args: &CacheArgs) -> Result<ExitStatus, CliError> {
     let done = inspect_files(args, residency)?;

@@ -12,8 +12,7 @@ use crate::output::json::{PathEntry, object};
 use crate::output::time::TimeFormatter;
 use crate::output::units::counted;
 use crate::output::{self, quote, stream};
-use transect_program::exit::{CliError, ExitStatus};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 pub(super) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;

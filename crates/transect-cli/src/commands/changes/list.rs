@@ -12,7 +12,7 @@ use crate::commands::diff::{Sides, note_inherited};
 use crate::commands::snapshot::reported_changes;
 use crate::output::units::counted;
 use crate::output::{self, quote, stream};
-use transect_program::exit::{CliError, ExitStatus};
+use transect_program::{CliError, ExitStatus};
 
 /// Prints how a directory, the `root`, differs from its snapshot.
 pub(super) fn run(

@@ -14,8 +14,7 @@ use crate::commands::snapshot::Since;
 use crate::output::time::{TimeFormatter, age};
 use crate::output::{self, quote};
 use crate::series::{Kept, Search, Series};
-use transect_program::exit::{CliError, ExitStatus};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 pub(crate) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
     if args.journal {

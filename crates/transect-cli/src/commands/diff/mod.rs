@@ -14,8 +14,7 @@ use crate::output::time::TimeFormatter;
 use crate::output::units::{counted, signed_bytes};
 use crate::output::{self, quote};
 use crate::series;
-use transect_program::exit::{CliError, ExitStatus};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 pub(crate) use sides::{ReadingOptions, Side, Sides};
 pub(crate) use text::summary_parts;

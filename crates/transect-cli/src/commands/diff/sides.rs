@@ -11,7 +11,7 @@ use crate::args::{ProgressArgs, image_reader};
 use crate::commands::snapshot::{self, Since};
 use crate::output;
 use crate::root_path::absolute;
-use transect_program::exit::{CliError, ExitStatus};
+use transect_program::{CliError, ExitStatus};
 
 pub(crate) enum Side {
     Stored(Box<Snapshot>),

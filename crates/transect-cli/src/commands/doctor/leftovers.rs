@@ -10,7 +10,7 @@ use transect_transform::tree;
 
 use crate::output::json::{PathEntry, object};
 use crate::output::{BOLD, quote};
-use transect_program::exit::CliError;
+use transect_program::CliError;
 
 /// A temporary file, and the reason to keep it.
 pub(super) struct Leftover {

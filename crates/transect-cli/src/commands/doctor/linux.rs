@@ -5,7 +5,7 @@ use std::path::Path;
 use transect_sys::{EndDetection, linux};
 
 use super::{Capability, FileSystem};
-use transect_program::exit::CliError;
+use transect_program::CliError;
 
 pub(super) fn open_file_limit() -> Option<u64> {
     linux::open_file_limit()

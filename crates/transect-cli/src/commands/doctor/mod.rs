@@ -21,7 +21,7 @@ use transect_text::disk;
 
 use crate::args::DoctorArgs;
 use crate::output::{self, BOLD, DIM, GOOD, WARN, json, quote};
-use transect_program::exit::{CliError, ExitStatus};
+use transect_program::{CliError, ExitStatus};
 
 /// The width of a line of names, without its margin.
 const WIDTH: usize = 76;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Capability, FileSystem};
-use transect_program::exit::CliError;
+use transect_program::CliError;
 
 pub(super) fn open_file_limit() -> Option<u64> {
     None

@@ -5,7 +5,7 @@ use std::path::Path;
 use transect_sys::windows::system::{self, VolumeInfo};
 
 use super::{Capability, FileSystem};
-use transect_program::exit::CliError;
+use transect_program::CliError;
 
 /// Windows has no practical limit on handles.
 pub(super) fn open_file_limit() -> Option<u64> {

@@ -14,7 +14,7 @@ use crate::output;
 use crate::output::stream;
 use crate::output::units::{bytes, count, counted};
 use crate::progress::{REDRAW_INTERVAL, StatusLine};
-use transect_program::exit::{CliError, ExitStatus};
+use transect_program::{CliError, ExitStatus};
 
 /// Kept files that are reported without `--errors`.
 const KEPT_SHOWN: usize = 10;

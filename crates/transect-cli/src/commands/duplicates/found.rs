@@ -6,7 +6,7 @@ use transect::Outcome;
 use transect::table::Table;
 use transect_duplicates::{Action, Duplicates, Group};
 
-use transect_program::exit::ExitStatus;
+use transect_program::ExitStatus;
 
 /// The result of a search, with the groups to show.
 pub(super) struct Found {

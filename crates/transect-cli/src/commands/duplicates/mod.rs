@@ -18,8 +18,7 @@ use crate::output::units::{bytes, count};
 use crate::profile;
 use crate::progress::{ProgressLine, walk_line};
 use found::Found;
-use transect_program::exit::{CliError, ExitStatus};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 pub(crate) fn run(args: &DuplicatesArgs) -> Result<ExitStatus, CliError> {
     let action = args.action()?;

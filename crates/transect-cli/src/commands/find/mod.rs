@@ -20,8 +20,7 @@ use crate::commands::snapshot::{cannot_read, check_fields};
 use crate::output::columns::Column;
 use crate::output::json::{PathEntry, object};
 use crate::output::{self, stream};
-use transect_program::exit::{CliError, ExitStatus};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 use disk::{DiskCounts, DiskState};
 use sources::{Source, Sources};

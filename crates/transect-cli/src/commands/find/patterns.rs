@@ -8,7 +8,7 @@ use transect::Error;
 use transect_snapshot::NamePattern;
 
 use crate::args::FindArgs;
-use transect_program::exit::CliError;
+use transect_program::CliError;
 
 pub(super) fn parse(args: &FindArgs) -> Result<Vec<NamePattern>, CliError> {
     args.patterns.iter().map(|pattern| parse_one(args, pattern)).collect()

@@ -17,7 +17,7 @@ use crate::output::time::{TimeFormatter, age};
 use crate::output::units::counted;
 use crate::root_path::resolved;
 use crate::series::{self, Kept, Search, Series};
-use transect_program::exit::{CliError, ExitStatus};
+use transect_program::{CliError, ExitStatus};
 
 /// The snapshots to be searched.
 #[derive(Default)]

@@ -12,7 +12,7 @@ use crate::output::time::TimeFormatter;
 use crate::output::units::{bytes, count};
 use crate::output::{self, DIM, WARN, quote};
 use crate::series::{Kept, Series, Unusable, series_directory};
-use transect_program::exit::{CliError, ExitStatus};
+use transect_program::{CliError, ExitStatus};
 
 /// A series with at least one snapshot, in numbers.
 struct Listed {

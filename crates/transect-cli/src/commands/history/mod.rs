@@ -15,7 +15,7 @@ use crate::commands::diff::summary_parts;
 use crate::output;
 use crate::output::time::TimeFormatter;
 use crate::series::{Kept, Series, Unusable};
-use transect_program::exit::{CliError, ExitStatus};
+use transect_program::{CliError, ExitStatus};
 
 use point::History;
 

@@ -19,8 +19,7 @@ use crate::output::json::{PathEntry, object};
 use crate::output::units::{bytes, counted};
 use crate::output::{self, quote, stream};
 use crate::series::{Series, Thinning};
-use transect_program::exit::{CliError, ExitStatus};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 use timer::Timer;
 

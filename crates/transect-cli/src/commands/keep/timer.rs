@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use crate::args::{KeepArgs, KeepEvery};
 use crate::output::{self, quote};
 use crate::series::Series;
-use transect_program::exit::CliError;
+use transect_program::CliError;
 use transect_program::user_dirs;
 
 /// The two files of a timer, and what is in them.

@@ -10,7 +10,7 @@ use super::machine::{self, Csv, Json};
 use crate::args::LineArgs;
 use crate::output::columns::{Column, Columns};
 use crate::output::{self, stream};
-use transect_program::exit::CliError;
+use transect_program::CliError;
 
 /// The columns of `--long`, in the order of `ls -l`.
 const LONG_COLUMNS: &[Column] = &[

@@ -19,8 +19,7 @@ use crate::output::columns::Column;
 use crate::output::stream;
 use crate::progress::ProgressLine;
 use crate::{output, profile};
-use transect_program::exit::{CliError, ExitStatus};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 use exec::Commands;
 

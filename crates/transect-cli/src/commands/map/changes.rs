@@ -13,7 +13,7 @@ use super::page;
 use crate::args::MapArgs;
 use crate::commands::changes::since_kept;
 use crate::commands::diff::{ReadingOptions, Side, Sides};
-use transect_program::exit::{CliError, ExitStatus};
+use transect_program::{CliError, ExitStatus};
 
 /// The columns of a snapshot that the page shows, and those that count files with several names once.
 const COLUMNS: FieldMask = page::SHOWN.union(FieldMask::FILE_ID).union(FieldMask::NLINK);

@@ -17,8 +17,7 @@ use crate::commands::snapshot::stored_tree;
 use crate::output;
 use crate::profile;
 use crate::progress::ProgressLine;
-use transect_program::exit::{CliError, ExitStatus};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 use page::{SHOWN, announce, check_openable, settings, write_page};
 

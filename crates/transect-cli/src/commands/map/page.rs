@@ -12,7 +12,7 @@ use crate::args::MapArgs;
 use crate::opener::{self, Redirect};
 use crate::output::{self, owner};
 use crate::user_trash::user_trash;
-use transect_program::exit::CliError;
+use transect_program::CliError;
 
 pub(super) const SHOWN: FieldMask = FieldMask::UID.union(FieldMask::MTIME).union(FieldMask::MODE);
 

@@ -11,7 +11,7 @@ use serde_json::json;
 use transect::Cancel;
 
 use crate::output::stream;
-use transect_program::exit::CliError;
+use transect_program::CliError;
 
 const SCRIPT: &str = include_str!("duckdb.py");
 

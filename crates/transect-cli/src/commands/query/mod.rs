@@ -15,8 +15,7 @@ use transect_snapshot::Snapshot;
 use crate::args::QueryArgs;
 use crate::commands::snapshot;
 use crate::output::{self, stream};
-use transect_program::exit::{CliError, ExitStatus};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 use duckdb::{Ended, Form};
 use views::Views;

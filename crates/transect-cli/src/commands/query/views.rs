@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use transect_sys::private_dir::PrivateTempDir;
 
-use transect_program::exit::CliError;
+use transect_program::CliError;
 
 /// The times of DuckDB have microseconds, and its operators for them know no others.
 const TIMES: [&str; 5] = ["mtime", "ctime", "atime", "btime", "newest_mtime"];

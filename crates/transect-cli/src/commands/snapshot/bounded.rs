@@ -14,8 +14,7 @@ use crate::output;
 use crate::profile;
 use crate::progress::ProgressLine;
 use crate::root_path::absolute;
-use transect_program::exit::{CliError, ExitStatus};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 /// What the process still holds of the tasks when it commits: threads, and small blocks.
 const RETAINED_BYTES: u64 = 32 << 20;

@@ -10,7 +10,7 @@ use crate::args::WalkArgs;
 use crate::output;
 use crate::output::columns::Column;
 use crate::snapshot_file;
-use transect_program::exit::{CliError, ExitStatus};
+use transect_program::{CliError, ExitStatus};
 
 pub(crate) struct StoredTree {
     pub(crate) table: Table,

@@ -21,8 +21,7 @@ use crate::output::{self, json, quote};
 use crate::profile;
 use crate::progress::ProgressLine;
 use crate::root_path::absolute;
-use transect_program::exit::{CliError, ExitStatus};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 pub(crate) use input::{
     StoredEntries, StoredTree, cannot_read, check_fields, open, stored_tree, whole_snapshot,

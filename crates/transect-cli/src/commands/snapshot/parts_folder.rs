@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use transect_sys::input::open_regular;
 
-use transect_program::exit::CliError;
+use transect_program::CliError;
 
 const PREFIX: &str = ".transect-parts-";
 

@@ -16,7 +16,7 @@ use crate::args::SinceArgs;
 use crate::output;
 use crate::root_path::absolute;
 use crate::series::{Search, Series};
-use transect_program::exit::CliError;
+use transect_program::CliError;
 
 /// What `--since` takes instead of the name of a file.
 const LAST: &str = "last";

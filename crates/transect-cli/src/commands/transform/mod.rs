@@ -24,8 +24,7 @@ use crate::progress::ProgressLine;
 use positionals::Positionals;
 use report::Report;
 pub(super) use report::{count_files, error_object};
-use transect_program::exit::{CliError, ExitStatus};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 pub(crate) fn run(args: &TransformArgs) -> Result<ExitStatus, CliError> {
     if args.steps {

@@ -19,7 +19,7 @@ use crate::args::TransformArgs;
 use crate::output::json::{self, PathEntry, object};
 use crate::output::units::{bytes, count, counted, duration};
 use crate::output::{self, quote, stream};
-use transect_program::exit::{CliError, ExitStatus, is_closed_pipe};
+use transect_program::{CliError, ExitStatus, exit::is_closed_pipe};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {

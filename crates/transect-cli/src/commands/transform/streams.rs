@@ -12,8 +12,8 @@ use transect_transform::{Error, Reason, Source, stream};
 use super::report;
 use crate::args::TransformArgs;
 use crate::output;
-use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt;
+use transect_program::{CliError, ExitStatus};
 
 const DASH: &str = "-";
 

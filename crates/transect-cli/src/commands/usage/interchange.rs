@@ -9,7 +9,7 @@ use transect_sys::host::now;
 use transect_sys::input::open_stream;
 
 use crate::output;
-use transect_program::exit::{CliError, ExitStatus};
+use transect_program::{CliError, ExitStatus};
 
 const BUFFER_SIZE: usize = 64 * 1024;
 

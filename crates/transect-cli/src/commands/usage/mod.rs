@@ -20,8 +20,7 @@ use transect_text::notes;
 use crate::args::{Key, UsageArgs};
 use crate::commands::snapshot::{self, stored_tree};
 use crate::{output, profile};
-use transect_program::exit::{CliError, ExitStatus};
-use transect_program::interrupt::cancel_on_signal;
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 use terminal::Shown;
 use view::{Usage, View};

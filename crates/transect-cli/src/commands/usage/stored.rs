@@ -13,7 +13,7 @@ use super::tree::{self, Line};
 use crate::args::UsageArgs;
 use crate::commands::snapshot::{StoredTree, cannot_read, whole_snapshot};
 use crate::output;
-use transect_program::exit::{CliError, ExitStatus};
+use transect_program::{CliError, ExitStatus};
 
 /// Shows the snapshot that is the only path of the arguments. Returns `None` if they name something else, or
 /// ask for more than stored totals can answer.

@@ -21,7 +21,7 @@ use transect::Cancel;
 
 use crate::args::ListArgs;
 use crate::output::{self, stream, units};
-use transect_program::exit::CliError;
+use transect_program::CliError;
 
 use template::Template;
 use terminate::Terminator;
