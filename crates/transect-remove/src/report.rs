@@ -82,34 +82,28 @@ pub struct KeptEntry {
 
 impl fmt::Display for KeptEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "kept '{}': ", self.path.display())?;
-        match (self.reason, &self.error) {
-            (KeepReason::Changed, _) => write!(f, "it changed since the walk"),
-            (KeepReason::NotSeen, _) => write!(f, "the walk did not see it"),
-            (KeepReason::MountBoundary, _) => write!(f, "another file system is mounted there"),
-            (KeepReason::NoTrash, None) => write!(f, "there is no trash for it"),
-            (KeepReason::NoTrash, Some(error)) => {
-                write!(f, "there is no trash for it: {}", transect::reason(error))
+        let text = match self.reason {
+            KeepReason::Changed => "it changed since the walk",
+            KeepReason::NotSeen => "the walk did not see it",
+            KeepReason::MountBoundary => "another file system is mounted there",
+            KeepReason::NoTrash => "there is no trash for it",
+            KeepReason::Differs => "its content differs from the copy to keep",
+            KeepReason::OtherAttributes => "owner or permissions differ from the copy to keep",
+            KeepReason::NoCopy if self.error.is_some() => "cannot read the copy to keep",
+            KeepReason::NoCopy => "the copy to keep changed since the walk",
+            KeepReason::SameFile => "it is the copy to keep, seen through another mount",
+            KeepReason::OtherFileSystem => "the copy to keep is on another file system",
+            KeepReason::NoClones => "its file system cannot share content between files",
+            KeepReason::Failed(kind) => kind.as_str(),
+        };
+        let path = self.path.display();
+        let reason = self.error.as_ref().map(transect::reason);
+        match (self.reason, reason) {
+            (KeepReason::NoTrash | KeepReason::NoCopy, Some(reason)) => {
+                write!(f, "kept '{path}': {text}: {reason}")
             }
-            (KeepReason::Differs, _) => write!(f, "its content differs from the copy to keep"),
-            (KeepReason::OtherAttributes, _) => {
-                write!(f, "owner or permissions differ from the copy to keep")
-            }
-            (KeepReason::NoCopy, None) => write!(f, "the copy to keep changed since the walk"),
-            (KeepReason::NoCopy, Some(error)) => {
-                write!(f, "cannot read the copy to keep: {}", transect::reason(error))
-            }
-            (KeepReason::SameFile, _) => {
-                write!(f, "it is the copy to keep, seen through another mount")
-            }
-            (KeepReason::OtherFileSystem, _) => {
-                write!(f, "the copy to keep is on another file system")
-            }
-            (KeepReason::NoClones, _) => {
-                write!(f, "its file system cannot share content between files")
-            }
-            (KeepReason::Failed(_), Some(error)) => write!(f, "{}", transect::reason(error)),
-            (KeepReason::Failed(kind), None) => write!(f, "{}", kind.as_str()),
+            (KeepReason::Failed(_), Some(reason)) => write!(f, "kept '{path}': {reason}"),
+            _ => write!(f, "kept '{path}': {text}"),
         }
     }
 }
