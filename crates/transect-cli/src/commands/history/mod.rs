@@ -59,8 +59,7 @@ fn of_root(args: &HistoryArgs, path: &Path) -> Result<ExitStatus, CliError> {
         let page = page(&history)?;
         page.skipped.iter().for_each(output::error);
         output::file::write(file, |out| out.write_all(page.html.as_bytes()))?;
-        let is_complete = is_complete && page.skipped.is_empty();
-        return Ok(ExitStatus::complete_if(is_complete));
+        return Ok(ExitStatus::complete_if(is_complete && page.skipped.is_empty()));
     }
     match args.json {
         true => json::write(&history)?,

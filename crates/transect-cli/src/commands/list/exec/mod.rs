@@ -384,14 +384,9 @@ fn not_a_program(dir: &Path) -> String {
     )
 }
 
-#[cfg(unix)]
 fn is_too_long(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::ArgumentListTooLong
-}
-
-/// `CreateProcess` calls it an invalid name.
-#[cfg(not(unix))]
-fn is_too_long(error: &io::Error) -> bool {
+    // `CreateProcess` calls it an invalid name.
     const ERROR_FILENAME_EXCED_RANGE: i32 = 206;
-    error.raw_os_error() == Some(ERROR_FILENAME_EXCED_RANGE)
+    error.kind() == io::ErrorKind::ArgumentListTooLong
+        || cfg!(windows) && error.raw_os_error() == Some(ERROR_FILENAME_EXCED_RANGE)
 }
