@@ -1,12 +1,12 @@
-//! Writes output files atomically.
+//! Opens input files, and writes output files atomically.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
 use transect::FileType;
 use transect_sys::check_output_path;
 use transect_sys::file::attributes_at;
-use transect_sys::input::open_sink;
+use transect_sys::input::{open_sink, open_stream};
 use transect_transform::publish::{put_private_with, put_with};
 
 use crate::exit::CliError;
@@ -45,6 +45,14 @@ pub fn write_private(
     let published = put_private_with(file, write)?;
     report_lost_metadata(&published.path, &published.lost_metadata);
     Ok(())
+}
+
+/// Opens a file to read from, or standard input for `-`.
+pub fn open_input(file: &Path) -> io::Result<Box<dyn Read>> {
+    match file.as_os_str() == "-" {
+        true => Ok(Box::new(io::stdin())),
+        false => Ok(Box::new(open_stream(file)?)),
+    }
 }
 
 /// Creates a directory for output, and those above it.

@@ -1,11 +1,10 @@
 //! `transect task`: runs one task of a scan that consists of many.
 
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
 
 use transect::ScanOptions;
 use transect_snapshot::tasks::{Task, TaskError, TaskOptions};
-use transect_sys::input::open_stream;
 
 use crate::args::TaskArgs;
 use crate::output;
@@ -66,10 +65,8 @@ fn print_first(args: &TaskArgs) -> Result<ExitStatus, CliError> {
 
 fn read(input: &Path) -> Result<Task, CliError> {
     let mut text = Vec::new();
-    let read = match input.as_os_str() == "-" {
-        true => io::stdin().lock().take(MAX_TASK).read_to_end(&mut text),
-        false => open_stream(input).and_then(|file| file.take(MAX_TASK).read_to_end(&mut text)),
-    };
+    let read =
+        output::file::open_input(input).and_then(|file| file.take(MAX_TASK).read_to_end(&mut text));
     read.map_err(CliError::cannot("read", input))?;
     Task::from_json(&text)
         .map_err(|error| CliError::Failed(format!("cannot use '{}': {error}", input.display())))

@@ -1,13 +1,12 @@
 //! `transect verify`: compares files with a list of digests.
 
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use serde::Serialize;
-use transect_sys::input::open_stream;
 use transect_transform::manifest::{self, Line};
 use transect_transform::pass::PassOptions;
 use transect_transform::{Error, Reason, verify};
@@ -31,6 +30,9 @@ struct Counts {
     malformed: u64,
 }
 
+/// What fails if a manifest cannot be read.
+const READ: &str = "read the manifest";
+
 /// Lines of manifests kept in memory.
 const BATCH_LINES: usize = 1 << 16;
 
@@ -48,8 +50,12 @@ struct Verifier<'a> {
 }
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<ExitStatus, CliError> {
-    let opened = args.manifests.iter().map(|manifest| Ok((manifest.as_path(), open(manifest)?)));
-    let manifests = opened.collect::<Result<Vec<_>, CliError>>()?;
+    // All of them, before anything is compared.
+    let mut manifests = Vec::new();
+    for manifest in &args.manifests {
+        let opened = output::file::open_input(manifest);
+        manifests.push((manifest, opened.map_err(CliError::cannot(READ, manifest))?));
+    }
     let read = Arc::new(AtomicU64::new(0));
     let cancel = cancel_on_signal()?;
     let mut verifier = Verifier {
@@ -108,26 +114,12 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitStatus, CliError> {
     }
 }
 
-fn open(manifest: &Path) -> Result<Box<dyn BufRead>, CliError> {
-    if manifest.as_os_str() == "-" {
-        return Ok(Box::new(BufReader::new(io::stdin())));
-    }
-    match open_stream(manifest) {
-        Ok(file) => Ok(Box::new(BufReader::new(file))),
-        Err(error) => Err(unreadable(manifest, &transect::reason(&error))),
-    }
-}
-
-fn unreadable(manifest: &Path, error: &dyn std::fmt::Display) -> CliError {
-    CliError::Failed(format!("cannot read the manifest '{}': {error}", manifest.display()))
-}
-
 impl Verifier<'_> {
     /// Reads a manifest, and compares files in batches. A malformed line is reported and skipped.
-    fn verify_manifest(&mut self, manifest: &Path, text: Box<dyn BufRead>) -> Result<(), CliError> {
+    fn verify_manifest(&mut self, manifest: &Path, text: Box<dyn Read>) -> Result<(), CliError> {
         let before = self.found.load(Ordering::Relaxed);
-        for line in manifest::Reader::new(text) {
-            match line.map_err(|error| unreadable(manifest, &transect::reason(&error)))? {
+        for line in manifest::Reader::new(BufReader::new(text)) {
+            match line.map_err(CliError::cannot(READ, manifest))? {
                 Ok(line) => {
                     self.found.fetch_add(1, Ordering::Relaxed);
                     self.lines.push(line);
@@ -145,7 +137,10 @@ impl Verifier<'_> {
             }
         }
         if self.found.load(Ordering::Relaxed) == before {
-            return Err(unreadable(manifest, &"it contains no digests"));
+            let manifest = manifest.display();
+            return Err(CliError::Failed(format!(
+                "cannot {READ} '{manifest}': it contains no digests"
+            )));
         }
         Ok(())
     }

@@ -6,7 +6,6 @@ use std::path::Path;
 use transect::table::{Row, Table};
 use transect::{Cancel, FieldMask, ncdu};
 use transect_sys::host::now;
-use transect_sys::input::open_stream;
 
 use crate::output;
 use transect_program::{CliError, ExitStatus};
@@ -15,12 +14,9 @@ const BUFFER_SIZE: usize = 64 * 1024;
 
 /// Reads an export of ncdu, gdu or transect.
 pub(super) fn import(file: &Path, columns: FieldMask) -> Result<Table, CliError> {
-    let table = match file.as_os_str() == "-" {
-        true => ncdu::read(io::stdin().lock(), columns),
-        false => open_stream(file)
-            .map_err(ncdu::Error::Read)
-            .and_then(|there| ncdu::read(BufReader::with_capacity(BUFFER_SIZE, there), columns)),
-    };
+    let opened = output::file::open_input(file).map_err(ncdu::Error::Read);
+    let table = opened
+        .and_then(|opened| ncdu::read(BufReader::with_capacity(BUFFER_SIZE, opened), columns));
     table.map_err(|error| CliError::Failed(format!("cannot import '{}': {error}", file.display())))
 }
 
