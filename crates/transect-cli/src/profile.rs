@@ -33,7 +33,7 @@ pub(crate) fn preferences(
 ) -> Arc<[Preference]> {
     let sync = SyncRule::from(durability);
     // A missing directory will be created in its nearest existing ancestor.
-    let there = target.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."));
+    let there = target.ancestors().find(|directory| directory.exists()).unwrap_or(Path::new("."));
     let paths: Vec<&Path> =
         std::iter::once(there).chain(inputs.iter().map(PathBuf::as_path)).collect();
     let settings = shared_profile(&paths).map_or(Vec::new(), |profile| profile.passes);

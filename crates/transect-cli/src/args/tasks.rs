@@ -110,7 +110,7 @@ Exit codes: 0 complete; 1 the snapshot is stored, but something could not be rea
 pub(crate) struct CommitArgs {
     /// Make a snapshot of the parts in DIR
     #[arg(value_name = "DIR")]
-    pub(crate) folder: PathBuf,
+    pub(crate) directory: PathBuf,
     /// Write the snapshot to FILE; - is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,

@@ -19,10 +19,10 @@ use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 pub(crate) fn run(args: &CommitArgs) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;
-    let commit = Commit::open(&args.folder).map_err(CliError::failed)?;
+    let commit = Commit::open(&args.directory).map_err(CliError::failed)?;
     let mut metadata = commit.metadata();
     set_command(&mut metadata);
-    let file = args.folder.join(MANIFEST_NAME);
+    let file = args.directory.join(MANIFEST_NAME);
     if attributes_at(&file).is_ok() {
         let started = metadata.started.unwrap_or_default();
         let time = TimeFormatter::local().text(started);
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &CommitArgs) -> Result<ExitStatus, CliError> {
         serde_json::to_writer(&mut *out, &manifest)?;
         out.write_all(b"\n")
     })?;
-    remove_unfinished(&args.folder).map_err(CliError::failed)?;
+    remove_unfinished(&args.directory).map_err(CliError::failed)?;
     let diagnostics = metadata.diagnostics();
     output::show_stored_errors("the parts", &diagnostics, args.errors);
     show(args, &manifest, size)?;
@@ -73,14 +73,17 @@ pub(super) fn write_committed(
 
 fn limits(args: &CommitArgs) -> CommitLimits {
     let memory = args.memory.map_or(CommitLimits::DEFAULT_MEMORY, |memory| memory as u64);
-    CommitLimits { memory, folder: scratch_folder(&args.output).unwrap_or(&args.folder).to_owned() }
+    CommitLimits {
+        memory,
+        folder: scratch_directory(&args.output).unwrap_or(&args.directory).to_owned(),
+    }
 }
 
 /// Returns the directory of temporary files: that of the output, if that is a file.
-pub(super) fn scratch_folder(output: &Path) -> Option<&Path> {
+pub(super) fn scratch_directory(output: &Path) -> Option<&Path> {
     let is_file = attributes_at(output).map_or(true, |there| there.file_type() == FileType::File);
-    let folder = output.parent().filter(|_| is_file && output.as_os_str() != "-")?;
-    Some(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
+    let directory = output.parent().filter(|_| is_file && output.as_os_str() != "-")?;
+    Some(if directory.as_os_str().is_empty() { Path::new(".") } else { directory })
 }
 
 fn show(args: &CommitArgs, manifest: &Manifest, size: u64) -> io::Result<()> {

@@ -15,7 +15,7 @@ use transect_program::{CliError, ExitStatus, cancel_on_signal};
 const MAX_TASK: u64 = 512 << 20;
 
 pub(crate) fn run(args: &TaskArgs) -> Result<ExitStatus, CliError> {
-    let (Some(input), Some(folder)) = (&args.input, &args.out) else { return print_first(args) };
+    let (Some(input), Some(directory)) = (&args.input, &args.out) else { return print_first(args) };
     let mut task = read(input)?;
     task.entries = args.entries.unwrap_or(task.entries);
     task.entries_of_directory = args.directory_entries.unwrap_or(task.entries_of_directory);
@@ -25,8 +25,9 @@ pub(crate) fn run(args: &TaskArgs) -> Result<ExitStatus, CliError> {
     let mut options = ScanOptions::default().cancel(cancel_on_signal()?);
     options.threads = args.threads.map(usize::from);
     transect_sys::host::raise_handle_limit();
-    output::file::create_directory(folder)?;
-    let result = if args.give_up { task.give_up(folder) } else { task.run_with(folder, options) };
+    output::file::create_directory(directory)?;
+    let result =
+        if args.give_up { task.give_up(directory) } else { task.run_with(directory, options) };
     let result = match result {
         Ok(result) => result,
         Err(TaskError::Cancelled) => {

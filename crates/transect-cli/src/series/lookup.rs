@@ -18,12 +18,12 @@ const NO_SNAPSHOT: &str = "no snapshot in it is of the directory that it is name
 /// Returns the newest snapshot of a directory that was kept on this machine, or else of the nearest directory above it,
 /// and the newer files that could not be used.
 pub(crate) fn nearest(directory: &Path) -> Result<Search, CliError> {
-    let folder = series_directory()?;
+    let all = series_directory()?;
     let host = host_name().unwrap_or_default();
     let mut nearest = Search::default();
     for root in resolved(directory).ancestors() {
-        let series = Series::below(&folder, &host, root);
-        if attributes_at(&series.folder).is_err() {
+        let series = Series::below(&all, &host, root);
+        if attributes_at(&series.directory).is_err() {
             continue;
         }
         let Search { kept, unusable } = series.last()?;
@@ -57,12 +57,12 @@ impl Series {
         host: Option<&str>,
     ) -> Result<(Vec<Self>, Vec<Unusable>), CliError> {
         let (mut found, mut unusable) = (Vec::new(), Vec::new());
-        let machine = host.map(name::host_folder);
+        let machine = host.map(name::host_directory);
         for entry in entries(series, 2)? {
             let path = entry.path();
-            let folder_of_host =
+            let directory_of_host =
                 if entry.depth() == 1 { Some(entry.file_name()) } else { parent(&path) };
-            if machine.as_ref().is_some_and(|it| folder_of_host != Some(it.as_ref())) {
+            if machine.as_ref().is_some_and(|it| directory_of_host != Some(it.as_ref())) {
                 continue;
             }
             let unusable_because = |reason: String| Unusable { path: path.clone(), reason };
@@ -71,7 +71,7 @@ impl Series {
             } else if entry.depth() == 2 {
                 match Listing::of(&path) {
                     Ok(listing) if listing.is_empty() => {}
-                    Ok(listing) => match Self::of_folder(&path, &listing) {
+                    Ok(listing) => match Self::of_directory(&path, &listing) {
                         Some(series) => found.push(series),
                         None => unusable.push(unusable_because(NO_SNAPSHOT.to_owned())),
                     },
@@ -85,18 +85,18 @@ impl Series {
     }
 
     /// Returns the series in a directory: a snapshot in it has the root that the directory is named after.
-    fn of_folder(folder: &Path, listing: &Listing) -> Option<Self> {
+    fn of_directory(directory: &Path, listing: &Listing) -> Option<Self> {
         let (root, host) = listing.dated.iter().rev().find_map(|(_, file)| {
             let is_named = |root: &Path| {
-                folder.file_name() == Some(name::root_folder(root.as_os_str()).as_ref())
+                directory.file_name() == Some(name::root_directory(root.as_os_str()).as_ref())
             };
             described(file).filter(|(root, _)| is_named(root))
         })?;
         // A machine may have been renamed, and its directory with it.
-        let in_folder = parent(folder).unwrap_or_default();
-        let host = host.filter(|host| in_folder == &*name::host_folder(host));
-        let host = host.unwrap_or_else(|| in_folder.to_string_lossy().into_owned());
-        Some(Self { root, host, folder: folder.to_owned() })
+        let in_directory = parent(directory).unwrap_or_default();
+        let host = host.filter(|host| in_directory == &*name::host_directory(host));
+        let host = host.unwrap_or_else(|| in_directory.to_string_lossy().into_owned());
+        Some(Self { root, host, directory: directory.to_owned() })
     }
 }
 

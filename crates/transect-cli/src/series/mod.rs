@@ -32,7 +32,7 @@ pub(crate) use lookup::{nearest, outermost};
 pub(crate) use writer::Thinning;
 
 /// The directory of all series, below the user's data directory.
-const FOLDER: &str = "series";
+const DIRECTORY: &str = "series";
 /// By how many nanoseconds the clocks of two runs may differ: what is newer is from the future.
 const SKEW: i64 = 5 * 60 * 1_000_000_000;
 const LOCK: &str = "lock";
@@ -42,7 +42,7 @@ const LOCK: &str = "lock";
 pub(crate) struct Series {
     root: PathBuf,
     host: String,
-    folder: PathBuf,
+    directory: PathBuf,
 }
 
 #[derive(Debug)]
@@ -86,7 +86,7 @@ pub(crate) struct Search {
 
 /// Returns the directory of all series.
 pub(crate) fn series_directory() -> Result<PathBuf, CliError> {
-    user_dirs::DATA.path(FOLDER)
+    user_dirs::DATA.path(DIRECTORY)
 }
 
 impl Series {
@@ -104,12 +104,13 @@ impl Series {
 
     /// Returns the series of a root on a machine, in a directory of series.
     fn below(series: &Path, host: &str, root: &Path) -> Self {
-        let folder = series.join(name::host_folder(host)).join(name::root_folder(root.as_os_str()));
-        Self { root: root.to_owned(), host: host.to_owned(), folder }
+        let directory =
+            series.join(name::host_directory(host)).join(name::root_directory(root.as_os_str()));
+        Self { root: root.to_owned(), host: host.to_owned(), directory }
     }
 
-    pub(crate) fn folder(&self) -> &Path {
-        &self.folder
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -196,7 +197,7 @@ impl Series {
     }
 
     fn list(&self) -> Result<Listing, CliError> {
-        Listing::of(&self.folder)
+        Listing::of(&self.directory)
     }
 
     /// Opens a snapshot; returns `None` if it was removed meanwhile.
@@ -222,9 +223,9 @@ impl Series {
 }
 
 impl Listing {
-    fn of(folder: &Path) -> Result<Self, CliError> {
+    fn of(directory: &Path) -> Result<Self, CliError> {
         let mut listing = Self::default();
-        for entry in entries(folder, 1)? {
+        for entry in entries(directory, 1)? {
             let file_name = entry.file_name();
             if file_name == LOCK {
                 continue;
@@ -251,15 +252,15 @@ impl Listing {
 
 /// Returns the entries of a directory down to a depth, without the directory itself. One that does not exist has
 /// none.
-fn entries(folder: &Path, depth: u32) -> Result<Vec<DirEntry>, CliError> {
+fn entries(directory: &Path, depth: u32) -> Result<Vec<DirEntry>, CliError> {
     let mut entries = Vec::new();
-    for entry in transect::walk(folder).max_depth(depth) {
+    for entry in transect::walk(directory).max_depth(depth) {
         match entry {
             Ok(entry) if entry.depth() > 0 => entries.push(entry),
             Ok(entry) if entry.file_type().is_dir() => {}
             Ok(_) => {
-                let folder = folder.display();
-                return Err(CliError::Failed(format!("'{folder}' is not a directory")));
+                let directory = directory.display();
+                return Err(CliError::Failed(format!("'{directory}' is not a directory")));
             }
             // Nothing was kept yet.
             Err(error) if error.depth() == Some(0) && is_missing(&error) => break,

@@ -13,13 +13,13 @@ pub(super) const UNIT: i64 = 1_000_000;
 
 /// Returns the name of the directory of a root: its readable characters, then 16 digits of the BLAKE3
 /// digest of its bytes, which distinguish roots that look alike.
-pub(super) fn root_folder(root: &OsStr) -> String {
+pub(super) fn root_directory(root: &OsStr) -> String {
     with_digest(root.as_encoded_bytes(), "root")
 }
 
 /// Returns the name of the directory of a machine: its name if that is a plain one, otherwise with digits of
 /// its digest.
-pub(super) fn host_folder(host: &str) -> String {
+pub(super) fn host_directory(host: &str) -> String {
     let is_plain = !host.is_empty() && readable(host.as_bytes()) == host;
     if is_plain { host.to_owned() } else { with_digest(host.as_bytes(), "host") }
 }
@@ -109,17 +109,17 @@ mod tests {
     fn folder_names_are_plain_and_distinct() {
         let names =
             ["/", "/home/me", "/home-me", "/home/me/", "C:\\Users", "..", "/ü", "/ö", "/a\nb"];
-        let folders: Vec<String> = names.map(|name| root_folder(name.as_ref())).into();
+        let folders: Vec<String> = names.map(|name| root_directory(name.as_ref())).into();
         for (place, folder) in folders.iter().enumerate() {
             assert!(!folders[..place].contains(folder), "{folder}");
             let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
             assert!(folder.chars().all(is_plain) && !folder.starts_with(['.', '-']), "{folder}");
         }
         assert!(folders[0].starts_with("root-") && folders[1].starts_with("home-me-"));
-        assert!(root_folder("/x".repeat(3000).as_ref()).len() < 100);
-        assert_eq!(host_folder("build.example.org"), "build.example.org");
+        assert!(root_directory("/x".repeat(3000).as_ref()).len() < 100);
+        assert_eq!(host_directory("build.example.org"), "build.example.org");
         for odd in ["", "..", "a/b", "ä"] {
-            assert!(host_folder(odd).len() > 17, "{odd}");
+            assert!(host_directory(odd).len() > 17, "{odd}");
         }
     }
 }

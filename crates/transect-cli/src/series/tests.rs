@@ -285,7 +285,7 @@ fn series_of_hosts_lie_side_by_side() {
     keep(&other, NOW - HOUR);
     assert_eq!((times(&one), times(&other)), (vec![NOW], vec![NOW - HOUR]));
     // A folder that was renamed with its machine.
-    let host = |name: &str| temp.join("data/transect/series").join(name::host_folder(name));
+    let host = |name: &str| temp.join("data/transect/series").join(name::host_directory(name));
     fs::rename(host("one"), host("new")).unwrap();
     assert_eq!(times(&series(&temp, "new", ROOT)), [NOW]);
 }
@@ -327,7 +327,7 @@ fn outermost_skips_series_that_lie_in_another_one() {
     };
     assert_eq!(roots(), [PathBuf::from(ROOT), PathBuf::from(format!("{ROOT}-2"))]);
     // Without a snapshot of that root, those in it are found.
-    let outer = series(&temp, "one", ROOT).folder;
+    let outer = series(&temp, "one", ROOT).directory;
     fs::remove_dir_all(outer).unwrap();
     assert_eq!(roots(), [PathBuf::from(below("a")), below("b").into(), format!("{ROOT}-2").into()]);
     assert!(lookup::outermost(&folder, "other").unwrap().is_empty());

@@ -40,8 +40,8 @@ impl Series {
     /// # Errors
     /// The directory cannot be created, others can read it, or another process is storing a snapshot.
     pub(crate) fn lock(&self) -> Result<SeriesWriter<'_>, CliError> {
-        create_private(&self.folder)?;
-        let path = self.folder.join(LOCK);
+        create_private(&self.directory)?;
+        let path = self.directory.join(LOCK);
         let failed = CliError::cannot("lock", &path);
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
@@ -62,7 +62,7 @@ impl Series {
     }
 
     pub(crate) fn path_for(&self, taken: i64) -> PathBuf {
-        self.folder.join(name::file(taken))
+        self.directory.join(name::file(taken))
     }
 
     /// Returns the time that a snapshot gets if reading begins at `now`: that time, or a millisecond later if
@@ -165,13 +165,13 @@ fn remove(path: &Path) -> Result<(), CliError> {
 
 /// Creates the directory of a series, and those above it: names of files are nothing that others should
 /// read.
-fn create_private(folder: &Path) -> Result<(), CliError> {
-    let host = folder.parent().unwrap_or(folder);
+fn create_private(directory: &Path) -> Result<(), CliError> {
+    let host = directory.parent().unwrap_or(directory);
     let series = host.parent().unwrap_or(host);
     let program = series.parent().unwrap_or(series);
     private_dir::create_all(program, OtherUsers::ReadOnly)
         .and_then(|()| private_dir::create(series, OtherUsers::NoAccess))
         .and_then(|()| private_dir::create(host, OtherUsers::NoAccess))
-        .and_then(|()| private_dir::create(folder, OtherUsers::NoAccess))
+        .and_then(|()| private_dir::create(directory, OtherUsers::NoAccess))
         .map_err(|refused| CliError::Failed(transect::reason(&refused)))
 }

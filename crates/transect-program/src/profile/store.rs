@@ -18,8 +18,8 @@ pub struct ProfileStore(PathBuf);
 
 impl ProfileStore {
     /// Returns the store in a directory, which need not exist.
-    pub fn of(folder: PathBuf) -> Self {
-        Self(folder)
+    pub fn of(directory: PathBuf) -> Self {
+        Self(directory)
     }
 
     /// Returns the path of the profile of a file system; the file need not exist.

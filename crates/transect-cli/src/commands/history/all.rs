@@ -95,7 +95,7 @@ fn series_object(listed: &Listed) -> impl Serialize {
         last: *last,
         file_size: *file_size,
         complete: *complete,
-        directory: PathEntry::from(series.folder()),
+        directory: PathEntry::from(series.directory()),
     }
 }
 

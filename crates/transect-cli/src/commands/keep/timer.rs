@@ -27,7 +27,7 @@ impl Timer {
     pub(super) fn of(series: &Series, every: KeepEvery, args: &KeepArgs) -> Result<Self, CliError> {
         let program =
             std::env::current_exe().map_err(CliError::cannot("find", Path::new("transect")))?;
-        let name = series.folder().file_name().unwrap_or_default().to_string_lossy();
+        let name = series.directory().file_name().unwrap_or_default().to_string_lossy();
         let command = command(&program, series.root(), args);
         // The manager of the user's services may not know where this shell keeps data.
         let environment = std::env::var_os("XDG_DATA_HOME").map_or(String::new(), |data| {

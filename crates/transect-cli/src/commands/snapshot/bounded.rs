@@ -6,10 +6,10 @@ use std::sync::Arc;
 use transect::{Diagnostics, Filters, Operation, Progress, ReaderKind, ScanOptions};
 use transect_snapshot::tasks::{Commit, CommitLimits, Task, TaskOptions};
 
-use super::parts_folder::PartsFolder;
+use super::parts_directory::PartsDirectory;
 use super::{Stored, not_stored, set_command, show};
 use crate::args::SnapshotArgs;
-use crate::commands::commit::{scratch_folder, write_committed};
+use crate::commands::commit::{scratch_directory, write_committed};
 use crate::output;
 use crate::profile;
 use crate::progress::ProgressLine;
@@ -21,7 +21,7 @@ const RETAINED_BYTES: u64 = 32 << 20;
 
 pub(crate) fn run(args: &SnapshotArgs, memory: u64) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;
-    let Some(beside) = scratch_folder(&args.output) else {
+    let Some(beside) = scratch_directory(&args.output) else {
         let output = args.output.display();
         return Err(CliError::Failed(format!("--memory needs a file, and '{output}' is none")));
     };
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &SnapshotArgs, memory: u64) -> Result<ExitStatus, CliErr
     let mut options = walk_options(args)?.cancel(cancel.clone()).progress(Arc::clone(&progress));
     let roots: Vec<_> = options.roots.iter().map(|root| absolute(root)).collect();
     let task = Task::first(&roots, task_options(args)).map_err(CliError::failed)?;
-    let parts = PartsFolder::new(beside)?;
+    let parts = PartsDirectory::new(beside)?;
     // What the command itself writes is not a part of the tree.
     if roots.iter().any(|root| parts.lies_in(root)) {
         options = options.filters(Filters::new().globs([format!("!{}", parts.name())]));

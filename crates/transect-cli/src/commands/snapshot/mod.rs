@@ -2,7 +2,7 @@
 
 pub(crate) mod bounded;
 mod input;
-mod parts_folder;
+mod parts_directory;
 mod since;
 
 use std::io;

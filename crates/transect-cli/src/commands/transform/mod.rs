@@ -112,11 +112,11 @@ fn destination(
         let why = "no destination given; use --in-place, --output PATH or --check";
         return if inspects_only { Ok(OutputTarget::Discard) } else { Err(CliError::failed(why)) };
     };
-    let ends_as_folder = || {
+    let ends_as_directory = || {
         let last = output.as_os_str().as_encoded_bytes().last();
         last.is_some_and(|&last| std::path::is_separator(last.into()))
     };
-    if !ends_as_folder() && !output.is_dir() && paths.len() == 1 && !paths[0].is_dir() {
+    if !ends_as_directory() && !output.is_dir() && paths.len() == 1 && !paths[0].is_dir() {
         return Ok(OutputTarget::File(output.clone()));
     }
     match paths.iter().find(|root| lies_in(output, root)) {
@@ -130,14 +130,14 @@ fn destination(
 }
 
 /// Returns whether a directory, which may not exist yet, is inside a tree.
-fn lies_in(folder: &Path, root: &Path) -> bool {
+fn lies_in(directory: &Path, root: &Path) -> bool {
     let there = |path: &Path| path.canonicalize().ok();
     let Some(root) = there(root).filter(|root| root.is_dir()) else {
         return false;
     };
-    let here = if folder.is_absolute() { PathBuf::new() } else { PathBuf::from(".") };
-    let folder = here.join(folder);
-    folder.ancestors().find_map(there).is_some_and(|folder| folder.starts_with(root))
+    let here = if directory.is_absolute() { PathBuf::new() } else { PathBuf::from(".") };
+    let directory = here.join(directory);
+    directory.ancestors().find_map(there).is_some_and(|directory| directory.starts_with(root))
 }
 
 pub(super) fn cores() -> usize {

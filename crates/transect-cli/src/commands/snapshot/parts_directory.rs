@@ -16,13 +16,13 @@ const LOCK: &str = "lock";
 
 /// The directory, removed on drop.
 #[derive(Debug)]
-pub(super) struct PartsFolder {
+pub(super) struct PartsDirectory {
     path: PathBuf,
     name: String,
     lock: Option<File>,
 }
 
-impl PartsFolder {
+impl PartsDirectory {
     /// Makes a directory, and removes those that no process uses.
     pub(super) fn new(beside: &Path) -> Result<Self, CliError> {
         remove_abandoned(beside);
@@ -52,7 +52,7 @@ impl PartsFolder {
     }
 }
 
-impl Drop for PartsFolder {
+impl Drop for PartsDirectory {
     fn drop(&mut self) {
         // Windows cannot remove open files.
         drop(self.lock.take());
