@@ -10,10 +10,9 @@ use transect_cache::{LookupError, LookupResult, by_directory};
 
 use crate::error::Error;
 use crate::protocol::{
-    AttributeQuery, ByteReader, ErrorReply, Frame, FrameReader, Kind, MAX_ANSWER_BYTES,
-    MAX_PATH_BYTES, MAX_PATHS, MAX_REQUEST_BYTES, PathsEncoder, ProtocolError, Request,
-    ResolvedName, ServerInfo, VERSION, WireLayout, take_attributes, take_exists, take_resolved,
-    take_stats,
+    ByteReader, ErrorReply, Frame, FrameReader, Kind, MAX_ANSWER_BYTES, MAX_PATH_BYTES, MAX_PATHS,
+    MAX_REQUEST_BYTES, PathsEncoder, ProtocolError, Request, ResolvedName, ServerInfo, VERSION,
+    WireLayout, take_attributes, take_exists, take_resolved, take_stats,
 };
 use crate::transport::Stream;
 
@@ -45,14 +44,8 @@ impl Client {
     /// No service answers, it belongs to another user, or it does not support this version.
     pub fn connect(socket: &Path) -> Result<Self, Error> {
         let stream = Stream::connect(socket)?;
-        let server_info = ServerInfo {
-            version: 0,
-            process: 0,
-            level: String::new(),
-            fields: FieldMask::empty(),
-            roots: Vec::new(),
-        };
         let (reader, outbox) = (FrameReader::new(MAX_ANSWER_BYTES), Vec::new());
+        let server_info = ServerInfo::default();
         let mut client = Self { stream, server_info, reader, outbox, sent: 0 };
         client.server_info =
             client.request(&Request::Hello { version: VERSION }, ServerInfo::parse)?;
@@ -76,9 +69,8 @@ impl Client {
         want: FieldMask,
         follow: bool,
     ) -> Result<Vec<LookupResult>, Error> {
-        let question = AttributeQuery { want, follow };
-        let layout = question.layout();
-        self.request_many(paths, &Request::Attributes(question), |from| {
+        let layout = WireLayout::new(want);
+        self.request_many(paths, &Request::Attributes { want, follow }, |from| {
             take_attributes(from, layout)
         })
     }
@@ -102,8 +94,9 @@ impl Client {
         let mut answers = Vec::with_capacity(names.len());
         while answers.len() < names.len() {
             let asked = answers.len();
-            let request = Request::Resolve { want, names: take_names(&names[asked..]) };
-            self.send(&request, |out| {
+            let names = take_names(&names[asked..]);
+            let count = names.len();
+            self.send(&Request::Resolve { want, names }, |out| {
                 let mut encoder = PathsEncoder::new(out);
                 directories.iter().for_each(|directory| encoder.push(bytes_of(directory)));
             })?;
@@ -112,9 +105,7 @@ impl Client {
             while !from.is_empty() {
                 answers.push(take_resolved(&mut from, WireLayout::new(want))?);
             }
-            if let Request::Resolve { names, .. } = request
-                && answers.len() - asked != names.len()
-            {
+            if answers.len() - asked != count {
                 return Err(MISCOUNTED.into());
             }
         }

@@ -15,20 +15,6 @@ use crate::protocol::{
 use crate::service::Service;
 use crate::transport::Stream;
 
-/// How a connection ended.
-#[derive(Debug)]
-pub(crate) enum Disconnect {
-    /// The client closed it between two requests.
-    Orderly {
-        /// The number of paths and names in its requests.
-        questions: u64,
-    },
-    /// The service closed it after an error reply.
-    Error(ErrorReply),
-    /// It broke off within a request or an answer.
-    Broken,
-}
-
 /// A connection, with buffers that are reused.
 pub(crate) struct Connection<'a> {
     service: &'a Service,
@@ -45,19 +31,24 @@ impl<'a> Connection<'a> {
         Self { service, open, reader, out: Vec::new(), paths, questions: 0 }
     }
 
-    /// Answers until the connection ends.
-    pub(crate) fn run(mut self) -> Disconnect {
+    /// Answers until the client closes the connection between two requests. Returns the number of paths and names in
+    /// its requests.
+    ///
+    /// # Errors
+    /// The service closed the connection after an error reply, or it broke off within a request or an answer: the
+    /// reason.
+    pub(crate) fn run(mut self) -> Result<u64, String> {
         let mut stream = &self.open.stream;
         match self.answer_all(stream) {
-            Ok(None) => Disconnect::Orderly { questions: self.questions },
+            Ok(None) => Ok(self.questions),
             Ok(Some(reply)) => {
                 self.out.clear();
                 reply.append(&mut self.out);
                 // The client notices the end of the connection in any case.
                 let _ = stream.write_all(&self.out);
-                Disconnect::Error(reply)
+                Err(reply.text)
             }
-            Err(_) => Disconnect::Broken,
+            Err(_) => Err("it was gone before it was answered".to_owned()),
         }
     }
 
@@ -116,14 +107,11 @@ impl<'a> Connection<'a> {
                 let text = format!("it speaks version {VERSION}, not {version}");
                 return Err(ErrorReply::new(ErrorCode::Version, text));
             }
-            Request::Attributes(question) => {
+            Request::Attributes { want, follow } => {
                 count(paths.len());
-                let answers = if question.follow {
-                    cache.get_many(&paths)
-                } else {
-                    cache.get_many_links(&paths)
-                };
-                let layout = question.layout();
+                let answers =
+                    if follow { cache.get_many(&paths) } else { cache.get_many_links(&paths) };
+                let layout = WireLayout::new(want);
                 append_frame(out, kind, |out| {
                     answers.iter().for_each(|answer| append_attributes(out, layout, answer));
                 });

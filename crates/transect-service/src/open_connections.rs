@@ -94,7 +94,6 @@ impl OpenConnections {
         true
     }
 
-    /// Closes all connections.
     pub(crate) fn close_all(&self) {
         self.all().values().for_each(|open| open.stream.close());
     }

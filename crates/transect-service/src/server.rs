@@ -10,7 +10,7 @@ use transect::Cancel;
 use transect_cache::{AttributeCache, CacheOptions};
 
 use crate::CACHED_FIELDS;
-use crate::connection::{Connection, Disconnect};
+use crate::connection::Connection;
 use crate::error::Error;
 use crate::open_connections::OpenConnections;
 use crate::protocol::{ErrorCode, ErrorReply};
@@ -133,14 +133,11 @@ impl Server {
         let answer = move || {
             self.service.connections.fetch_add(1, Ordering::Relaxed);
             on_event(Event::Connected { process });
-            let disconnect = Connection::new(&self.service, &open).run();
+            let answered = Connection::new(&self.service, &open).run();
             self.open.remove(number);
-            on_event(match disconnect {
-                Disconnect::Orderly { questions } => Event::Disconnected { process, questions },
-                Disconnect::Error(reply) => Event::Broken { process, why: reply.text },
-                Disconnect::Broken => {
-                    Event::Broken { process, why: "it was gone before it was answered".to_owned() }
-                }
+            on_event(match answered {
+                Ok(questions) => Event::Disconnected { process, questions },
+                Err(why) => Event::Broken { process, why },
             });
         };
         if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, answer) {

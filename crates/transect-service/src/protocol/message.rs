@@ -5,41 +5,10 @@ use std::fmt;
 use transect::FieldMask;
 
 use super::bytes::append_string;
-use super::{
-    ByteReader, Frame, Kind, MAGIC, MAX_PATHS, PathList, ProtocolError, WireLayout, append_frame,
-};
+use super::{ByteReader, Frame, Kind, MAGIC, MAX_PATHS, PathList, ProtocolError, append_frame};
 
-/// Which attributes to return.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AttributeQuery {
-    /// The attributes to return.
-    pub want: FieldMask,
-    /// Follow links.
-    pub follow: bool,
-}
-
-impl AttributeQuery {
-    const FOLLOW: u8 = 1;
-
-    /// Appends what precedes the paths.
-    pub fn append(self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.want.bits().to_le_bytes());
-        out.push(if self.follow { Self::FOLLOW } else { 0 });
-    }
-
-    fn take(from: &mut ByteReader<'_>) -> Result<Self, ProtocolError> {
-        let want = FieldMask::from_bits_truncate(from.u16()?);
-        match from.u8()? {
-            flags @ 0..=Self::FOLLOW => Ok(Self { want, follow: flags == Self::FOLLOW }),
-            _ => Err(ProtocolError("an unknown flag")),
-        }
-    }
-
-    /// Returns the layout of the records in the answers.
-    pub fn layout(self) -> WireLayout {
-        WireLayout::new(self.want)
-    }
-}
+/// The flag of requests for attributes that follow links.
+const FOLLOW: u8 = 1;
 
 /// A request. The paths of requests that have many are in a [`PathList`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +19,12 @@ pub enum Request<'a> {
         version: u16,
     },
     /// Attributes of the paths.
-    Attributes(AttributeQuery),
+    Attributes {
+        /// The attributes to return.
+        want: FieldMask,
+        /// Follow links.
+        follow: bool,
+    },
     /// Whether the paths exist.
     Exists,
     /// Which directories, given as the paths, contain names.
@@ -88,9 +62,13 @@ impl<'a> Request<'a> {
                 Self::Hello { version: from.u16()? }
             }
             Kind::Attributes => {
-                let question = AttributeQuery::take(&mut from)?;
+                let want = FieldMask::from_bits_truncate(from.u16()?);
+                let follow = match from.u8()? {
+                    flags @ 0..=FOLLOW => flags == FOLLOW,
+                    _ => return Err(ProtocolError("an unknown flag")),
+                };
                 paths.take(&mut from)?;
-                Self::Attributes(question)
+                Self::Attributes { want, follow }
             }
             Kind::Exists => {
                 paths.take(&mut from)?;
@@ -125,8 +103,9 @@ impl<'a> Request<'a> {
                 out.extend_from_slice(&MAGIC);
                 out.extend_from_slice(&version.to_le_bytes());
             }
-            Self::Attributes(question) => {
-                question.append(out);
+            Self::Attributes { want, follow } => {
+                out.extend_from_slice(&want.bits().to_le_bytes());
+                out.push(if *follow { FOLLOW } else { 0 });
                 paths(out);
             }
             Self::Exists => paths(out),
@@ -145,7 +124,7 @@ impl<'a> Request<'a> {
     pub fn kind(&self) -> Kind {
         match self {
             Self::Hello { .. } => Kind::Hello,
-            Self::Attributes(_) => Kind::Attributes,
+            Self::Attributes { .. } => Kind::Attributes,
             Self::Exists => Kind::Exists,
             Self::Resolve { .. } => Kind::Resolve,
             Self::Invalidate(_) => Kind::Invalidate,
@@ -158,7 +137,7 @@ impl<'a> Request<'a> {
 }
 
 /// The reply to hello.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerInfo {
     /// The version of the protocol.
@@ -305,7 +284,7 @@ mod tests {
             let paths: [&[u8]; 3] = [b"/a/b", b"/a/c", b"/d"];
             let request = match Kind::ALL[usize::from(kind)] {
                 Kind::Hello => Request::Hello { version: number },
-                Kind::Attributes => Request::Attributes(AttributeQuery { want, follow }),
+                Kind::Attributes => Request::Attributes { want, follow },
                 Kind::Exists => Request::Exists,
                 Kind::Resolve => {
                     Request::Resolve { want, names: names.iter().map(Vec::as_slice).collect() }

@@ -34,7 +34,6 @@ macro_rules! fields {
                 bytes
             }
 
-            /// Appends a record.
             #[inline]
             pub(super) fn append(self, attributes: &Attributes, out: &mut Vec<u8>) {
                 let mut record = [0; ROOM];
@@ -51,7 +50,6 @@ macro_rules! fields {
                 out.extend_from_slice(&record[..end]);
             }
 
-            /// Parses a record.
             #[inline]
             pub(super) fn take(self, from: &mut ByteReader<'_>) -> Result<Attributes, ProtocolError> {
                 let number = usize::from(from.u8()?);

@@ -188,7 +188,6 @@ fn is_transient(error: &io::Error) -> bool {
     )
 }
 
-/// A connection.
 #[derive(Debug)]
 pub(crate) struct Stream(UnixStream);
 

@@ -71,7 +71,6 @@ fn check_name(name: &Path) -> Result<(), Error> {
     if is_pipe { Ok(()) } else { Err(Error::NotAPipe(name.to_owned())) }
 }
 
-/// A connection.
 #[derive(Debug)]
 pub(crate) struct Stream {
     pipe: Pipe,

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use transect_cache::{CacheOptions, Level};
 use transect_service::protocol::{
-    AttributeQuery, ErrorCode, ErrorReply, FrameReader, Kind, MAX_ANSWER_BYTES, MAX_REQUEST_BYTES,
-    PathsEncoder, Request, VERSION, append_frame,
+    ErrorCode, ErrorReply, FrameReader, Kind, MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, PathsEncoder,
+    Request, VERSION, append_frame,
 };
 use transect_service::{CACHED_FIELDS, Client, Error, Event, ServeOptions};
 use transect_testkit::{TempDir, wait_until};
@@ -106,8 +106,7 @@ fn other_version_error_names_version() {
 fn client_killed_in_frame_dropped() {
     let served = Served::new(Level::Frozen);
     let mut out = Vec::new();
-    let question = AttributeQuery { want: CACHED_FIELDS, follow: false };
-    Request::Attributes(question).append(&mut out, |out| {
+    Request::Attributes { want: CACHED_FIELDS, follow: false }.append(&mut out, |out| {
         let mut encoder = PathsEncoder::new(out);
         (0..100).for_each(|number| encoder.push(format!("/no/{number}").as_bytes()));
     });
@@ -124,13 +123,10 @@ fn client_not_reading_others_unaffected() {
     let mut served = Served::new(Level::Frozen);
     let mut deaf = connect(&served);
     let mut out = Vec::new();
-    Request::Attributes(AttributeQuery { want: CACHED_FIELDS, follow: false }).append(
-        &mut out,
-        |out| {
-            let mut encoder = PathsEncoder::new(out);
-            (0..2000).for_each(|number| encoder.push(format!("/{number}").as_bytes()));
-        },
-    );
+    Request::Attributes { want: CACHED_FIELDS, follow: false }.append(&mut out, |out| {
+        let mut encoder = PathsEncoder::new(out);
+        (0..2000).for_each(|number| encoder.push(format!("/{number}").as_bytes()));
+    });
     let written = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         // Soon neither side accepts more: the service waits for the client, which does not read.
@@ -182,12 +178,9 @@ fn many_clients_at_once() {
 /// Returns half of a request for attributes.
 fn half_a_request() -> Vec<u8> {
     let mut out = Vec::new();
-    Request::Attributes(AttributeQuery { want: CACHED_FIELDS, follow: false }).append(
-        &mut out,
-        |out| {
-            PathsEncoder::new(out).push(b"/usr");
-        },
-    );
+    Request::Attributes { want: CACHED_FIELDS, follow: false }.append(&mut out, |out| {
+        PathsEncoder::new(out).push(b"/usr");
+    });
     out.truncate(out.len() / 2);
     out
 }
