@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::failure::{CallError, Failure, status};
 use crate::path;
@@ -30,18 +30,25 @@ pub(crate) fn guard<'a>(
     failure.status()
 }
 
-/// Defines functions of an object, which return a status: their other arguments, and their bodies.
+/// Defines functions that return a status: their arguments, and their bodies. After the type of an object, they are
+/// functions of it, and it is the first argument.
 macro_rules! functions {
-    ($object:ident: $type:ty; $($name:ident($($value:ident: $of:ty),*) $body:block)*) => {$(
+    ($object:ident: $type:ty; $($name:ident($($value:ident: $of:ty),*) $body:block)*) => {
+        $crate::boundary::functions! {$(
+            $name($object: Option<$type>$(, $value: $of)*) {
+                let $object = $crate::boundary::required($object, stringify!($object))?;
+                $body
+            }
+        )*}
+    };
+    ($($name:ident($($value:ident: $of:ty),*) $body:block)*) => {$(
         /// `include/transect.h` documents it.
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(
-            $object: Option<$type>,
             $($value: $of,)*
             error: $crate::boundary::Out<'_, $crate::failure::CallError>,
         ) -> i32 {
             $crate::boundary::guard(error, || {
-                let $object = $crate::boundary::required($object, stringify!($object))?;
                 $body;
                 Ok(())
             })
@@ -178,6 +185,18 @@ impl OutArray<'_, u8> {
         }
         text.len()
     }
+}
+
+/// Writes the path that `find` returns into a buffer, and returns its length; 0 if there is none.
+pub(crate) fn write_path(
+    buffer: OutArray<'_, u8>,
+    capacity: usize,
+    find: impl FnOnce() -> Option<PathBuf>,
+) -> usize {
+    guard_or(0, || {
+        let found = find().unwrap_or_default();
+        buffer.write_text(capacity, path::to_bytes(found.as_os_str()))
+    })
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use transect_cache::{AttributeCache, CacheOptions, Level, LookupResult};
 
 use crate::attributes::CAttributes;
-use crate::boundary::{Array, Out, OutArray, Text, functions, guard, objects, required};
-use crate::failure::{CallError, Failure, of_lookup, os_error_of};
+use crate::boundary::{Array, Out, OutArray, Text, functions, objects, required};
+use crate::failure::{Failure, of_lookup, os_error_of};
 use crate::options::fields;
 
 /// Levels, by the names that they have in the header without `TRANSECT_LEVEL_`.
@@ -85,15 +85,10 @@ functions! {
     }
 }
 
-/// Opens a cache.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_cache_open(
-    level: i32,
-    options: Option<&CacheOptions>,
-    cache: Out<'_, Box<Cache>>,
-    error: Out<'_, CallError>,
-) -> i32 {
-    guard(error, || {
+functions! {
+    transect_cache_open(
+        level: i32, options: Option<&CacheOptions>, cache: Out<'_, Box<Cache>>
+    ) {
         let out = required(cache, "cache")?;
         let mut options = options.cloned().unwrap_or_default();
         options.level = match level {
@@ -104,8 +99,7 @@ pub extern "C" fn transect_cache_open(
             _ => return Err(Failure::Invalid(format!("there is no level {level}").into())),
         };
         out.write(Box::new(Cache(Arc::new(options.open()?))));
-        Ok(())
-    })
+    }
 }
 
 /// Writes the attributes of a path.

@@ -2,9 +2,8 @@
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_void};
-use std::path::PathBuf;
 
-use crate::boundary::{OutArray, guard_or};
+use crate::boundary::{OutArray, write_path};
 use crate::path;
 
 /// `transect_candidate`.
@@ -23,7 +22,6 @@ pub struct Candidate<'a> {
 pub type Filter =
     unsafe extern "C-unwind" fn(context: *mut c_void, candidate: &Candidate<'_>) -> bool;
 
-/// A filter with its context.
 pub(crate) struct FilterCall {
     pub(crate) filter: Filter,
     pub(crate) context: *mut c_void,
@@ -68,8 +66,5 @@ pub extern "C" fn transect_candidate_path(
     buffer: OutArray<'_, u8>,
     capacity: usize,
 ) -> usize {
-    guard_or(0, || {
-        let path = candidate.map_or_else(PathBuf::new, |candidate| candidate.entry.path());
-        buffer.write_text(capacity, path::to_bytes(path.as_os_str()))
-    })
+    write_path(buffer, capacity, || candidate.map(|candidate| candidate.entry.path()))
 }

@@ -18,7 +18,8 @@ pub struct WalkOptions {
     /// Everything but the root.
     scan: ScanOptions,
     fields: Option<FieldMask>,
-    concurrent: bool,
+    /// A callback may run on several threads at once.
+    pub(crate) concurrent: bool,
 }
 
 impl WalkOptions {
@@ -27,17 +28,11 @@ impl WalkOptions {
         self.fields.unwrap_or(FieldMask::SIZE | FieldMask::ALLOCATED | FieldMask::MTIME)
     }
 
-    /// Returns whether a callback may run on several threads at once.
-    pub(crate) fn is_concurrent(&self) -> bool {
-        self.concurrent
-    }
-
     /// Fails if the control of these options has ended a walk.
     pub(crate) fn require_not_cancelled(&self) -> Result<(), Failure<'static>> {
         if self.scan.cancel.is_cancelled() { Err(Failure::Cancelled) } else { Ok(()) }
     }
 
-    /// Returns the options for a root.
     pub(crate) fn with_root(&self, root: &Path) -> ScanOptions {
         let mut scan = self.scan.clone();
         scan.roots = vec![root.to_owned()];
@@ -45,7 +40,6 @@ impl WalkOptions {
     }
 }
 
-/// Returns a set of fields.
 pub(crate) fn fields(value: u32) -> Result<FieldMask, Failure<'static>> {
     let fields = u16::try_from(value).ok().and_then(FieldMask::from_bits);
     let fields = fields.filter(|fields| FIELDS.contains(*fields));

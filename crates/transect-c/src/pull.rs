@@ -55,18 +55,12 @@ impl Walker {
     }
 }
 
-/// Prepares a walk.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_walk_open(
-    path: Text<'_>,
-    options: Option<&WalkOptions>,
-    walker: Out<'_, Box<Walker>>,
-    error: Out<'_, CallError>,
-) -> i32 {
-    guard(error, || {
+functions! {
+    transect_walk_open(
+        path: Text<'_>, options: Option<&WalkOptions>, walker: Out<'_, Box<Walker>>
+    ) {
         let (root, out) = (path.path("path")?, required(walker, "walker")?);
-        let default = WalkOptions::default();
-        let options = options.unwrap_or(&default);
+        let options = options.cloned().unwrap_or_default();
         let options = options.with_root(&root).want(options.fields());
         out.write(Box::new(Walker {
             cancel: options.cancel.clone(),
@@ -77,8 +71,7 @@ pub extern "C" fn transect_walk_open(
             errors: 0,
             kept_errors: Vec::new(),
         }));
-        Ok(())
-    })
+    }
 }
 
 /// Returns the next entry.

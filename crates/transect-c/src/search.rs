@@ -6,9 +6,9 @@ use std::sync::Arc;
 use transect_cache::{AttributeCache, SearchDirs};
 
 use crate::attributes::CAttributes;
-use crate::boundary::{Array, Out, OutArray, Text, guard, objects, required};
+use crate::boundary::{Array, Out, OutArray, Text, functions, objects, required};
 use crate::cache::Cache;
-use crate::failure::{CallError, Failure};
+use crate::failure::Failure;
 use crate::path;
 
 /// `transect_search`.
@@ -28,17 +28,12 @@ pub struct Found {
     pub attributes: CAttributes,
 }
 
-/// Prepares directories to be searched.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_search_new(
-    cache: Option<&Cache>,
-    directories: Array<'_, Text<'_>>,
-    count: usize,
-    search: Out<'_, Box<Search>>,
-    error: Out<'_, CallError>,
-) -> i32 {
-    guard(error, || {
-        let cache = Arc::clone(&required(cache, "cache")?.0);
+functions! {
+    cache: &Cache;
+    transect_search_new(
+        directories: Array<'_, Text<'_>>, count: usize, search: Out<'_, Box<Search>>
+    ) {
+        let cache = Arc::clone(&cache.0);
         let out = required(search, "search")?;
         let directories = directories.elements(count, "directories")?;
         let paths = directories.iter().map(|path| path.path("a directory"));
@@ -48,26 +43,19 @@ pub extern "C" fn transect_search_new(
             Failure::Lookup(error, refused.cloned().unwrap_or(Path::new("").into()))
         })?;
         out.write(Box::new(Search { cache, directories }));
-        Ok(())
-    })
+    }
 }
 
 objects! {
     Search: transect_search_free;
 }
 
-/// Finds the first directory that contains a name.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_search_find(
-    search: Option<&Search>,
-    name: Text<'_>,
-    buffer: OutArray<'_, u8>,
-    capacity: usize,
-    found: Out<'_, Found>,
-    error: Out<'_, CallError>,
-) -> i32 {
-    guard(error, || {
-        let (search, name) = (required(search, "search")?, name.path("name")?);
+functions! {
+    search: &Search;
+    transect_search_find(
+        name: Text<'_>, buffer: OutArray<'_, u8>, capacity: usize, found: Out<'_, Found>
+    ) {
+        let name = name.path("name")?;
         let resolved = match search.cache.resolve(&name, &search.directories) {
             Ok(Some(resolved)) => resolved,
             Ok(None) => return Err(Failure::NotInSearch(name)),
@@ -79,6 +67,5 @@ pub extern "C" fn transect_search_find(
             let attributes = (&resolved.attributes).into();
             found.write(Found { index: resolved.index, path_length, attributes });
         }
-        Ok(())
-    })
+    }
 }

@@ -1,15 +1,13 @@
 //! Trees in memory.
 
 use std::ffi::c_void;
-use std::path::PathBuf;
 
 use transect::table::{Row, Table};
 
 use crate::attributes::CAttributes;
-use crate::boundary::{Out, OutArray, Text, functions, guard, guard_or, objects, required};
-use crate::failure::{CallError, Failure};
+use crate::boundary::{Out, OutArray, Text, functions, guard_or, objects, required, write_path};
+use crate::failure::Failure;
 use crate::options::WalkOptions;
-use crate::path;
 use crate::walk::{OnError, WalkCounts, report_errors};
 
 /// `TRANSECT_NO_ROW`: no table has a row with this number.
@@ -32,24 +30,17 @@ pub struct Totals {
     pub reserved: [u64; 4],
 }
 
-/// Reads a tree.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_table_read(
-    path: Text<'_>,
-    options: Option<&WalkOptions>,
-    table: Out<'_, Box<Table>>,
-    error: Out<'_, CallError>,
-) -> i32 {
-    guard(error, || {
+functions! {
+    transect_table_read(
+        path: Text<'_>, options: Option<&WalkOptions>, table: Out<'_, Box<Table>>
+    ) {
         let (root, out) = (path.path("path")?, required(table, "table")?);
-        let default = WalkOptions::default();
-        let options = options.unwrap_or(&default);
+        let options = options.cloned().unwrap_or_default();
         let columns = options.fields();
         let table = Table::read_with(options.with_root(&root), columns)?;
         options.require_not_cancelled()?;
         out.write(Box::new(table));
-        Ok(())
-    })
+    }
 }
 
 objects! {
@@ -125,21 +116,6 @@ pub extern "C" fn transect_table_next(table: Option<&Table>, top: u32, row: u32)
     })
 }
 
-/// Writes what `find` returns for a row into a buffer, and returns its length; 0 if there is no such
-/// row.
-fn write_path(
-    table: Option<&Table>,
-    row: u32,
-    buffer: OutArray<'_, u8>,
-    capacity: usize,
-    find: impl FnOnce(&Table, Row) -> PathBuf,
-) -> usize {
-    guard_or(0, || {
-        let found = table.and_then(|table| Some(find(table, table.row(row)?))).unwrap_or_default();
-        buffer.write_text(capacity, path::to_bytes(found.as_os_str()))
-    })
-}
-
 /// Returns the name of an entry.
 #[unsafe(no_mangle)]
 pub extern "C" fn transect_table_name(
@@ -148,7 +124,9 @@ pub extern "C" fn transect_table_name(
     buffer: OutArray<'_, u8>,
     capacity: usize,
 ) -> usize {
-    write_path(table, row, buffer, capacity, |table, row| table.name(row).into())
+    write_path(buffer, capacity, || {
+        table.and_then(|table| Some(table.name(table.row(row)?).into()))
+    })
 }
 
 /// Returns the path of an entry.
@@ -159,10 +137,9 @@ pub extern "C" fn transect_table_path(
     buffer: OutArray<'_, u8>,
     capacity: usize,
 ) -> usize {
-    write_path(table, row, buffer, capacity, Table::path)
+    write_path(buffer, capacity, || table.and_then(|table| Some(table.path(table.row(row)?))))
 }
 
-/// Returns the row with a number.
 fn find_row(table: &Table, row: u32) -> Result<Row, Failure<'static>> {
     table.row(row).ok_or_else(|| Failure::Invalid(format!("there is no row {row}").into()))
 }

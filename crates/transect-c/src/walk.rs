@@ -13,7 +13,7 @@ use transect::{
 };
 
 use crate::attributes::CAttributes;
-use crate::boundary::{Out, OutArray, Text, guard, guard_or, required};
+use crate::boundary::{Out, OutArray, Text, guard, required, write_path};
 use crate::failure::{CallError, Failure};
 use crate::options::WalkOptions;
 use crate::path;
@@ -118,10 +118,9 @@ pub extern "C" fn transect_walk(
     let mut counted = WalkCounts::default();
     let status = guard(error, || {
         let root = path.path("path")?;
-        let default = WalkOptions::default();
-        let options = options.unwrap_or(&default);
+        let options = options.cloned().unwrap_or_default();
         let on_entry = required(on_entry, "on_entry")?;
-        let caller = Caller::new(on_entry, context, options.is_concurrent());
+        let caller = Caller::new(on_entry, context, options.concurrent);
         let want = Want::from(options.fields());
         let outcome = options.with_root(&root).plan()?.run(|| CallbackSink::new(&caller, want))?;
         let (entries, mut diagnostics) = (outcome.sink.entries, outcome.sink.diagnostics);
@@ -131,8 +130,11 @@ pub extern "C" fn transect_walk(
             let what = "on_entry returned none of TRANSECT_CONTINUE, _SKIP and _STOP";
             return Err(Failure::Invalid(what.into()));
         }
-        if let Some(error) = take_root_error(entries, &mut diagnostics) {
-            return Err(error.into());
+        // If a root cannot be accessed, there are no entries.
+        let is_of_root = |error: &ScanError| error.depth() == 0 && entries == 0;
+        let errors = &mut diagnostics.kept_errors;
+        if let Some(index) = errors.iter().position(is_of_root) {
+            return Err(Error::Root(errors.swap_remove(index)).into());
         }
         if let Some(on_error) = on_error {
             report_errors(&diagnostics.kept_errors, on_error, context);
@@ -143,13 +145,6 @@ pub extern "C" fn transect_walk(
         counts.write(counted);
     }
     status
-}
-
-/// Takes out the error of a root that cannot be accessed: then there are no entries.
-fn take_root_error(entries: u64, diagnostics: &mut Diagnostics) -> Option<Error> {
-    let errors = &mut diagnostics.kept_errors;
-    let index = errors.iter().position(|error| error.depth() == 0 && entries == 0)?;
-    Some(Error::Root(errors.swap_remove(index)))
 }
 
 /// Calls `on_error` for the kept errors, sorted by path.
@@ -286,10 +281,7 @@ pub extern "C" fn transect_entry_path(
     buffer: OutArray<'_, u8>,
     capacity: usize,
 ) -> usize {
-    guard_or(0, || {
-        let path = entry.map(Entry::path).unwrap_or_default();
-        buffer.write_text(capacity, path::to_bytes(path.as_os_str()))
-    })
+    write_path(buffer, capacity, || entry.map(Entry::path))
 }
 
 /// Returns the path of a directory.
@@ -299,8 +291,5 @@ pub extern "C" fn transect_directory_path(
     buffer: OutArray<'_, u8>,
     capacity: usize,
 ) -> usize {
-    guard_or(0, || {
-        let path = directory.map(Dir::path).unwrap_or_default();
-        buffer.write_text(capacity, path::to_bytes(path.as_os_str()))
-    })
+    write_path(buffer, capacity, || directory.map(Dir::path))
 }
