@@ -3,6 +3,7 @@
 
 pub mod disk;
 mod json_object;
+pub mod measure;
 pub mod nearest;
 pub mod notes;
 pub mod quote;

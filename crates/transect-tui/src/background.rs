@@ -13,8 +13,8 @@ use transect_remove::{Counts, Removal, Trash};
 
 use crate::message::{Job, MAX_LISTED, MAX_PREVIEWED, Message, Query, RequestId};
 use crate::pattern::Pattern;
-use crate::sort::Measure;
 use crate::tree;
+use transect_text::measure::Measure;
 use transect_text::quote;
 
 /// Work on a thread of its own.
@@ -125,8 +125,8 @@ fn find(table: &Table, request: RequestId, query: Query, measure: Measure) -> Me
     let mut total = 0;
     let counted = matching.inspect(|_| total += 1);
     // Adds one, so that empty entries are listed as well.
-    let rows =
-        table.largest(counted, MAX_LISTED, |row| measure.of(&table.totals(row)).saturating_add(1));
+    let rows = table
+        .largest(counted, MAX_LISTED, |row| measure.size(&table.totals(row)).saturating_add(1));
     Message::Found { request, rows, total }
 }
 
@@ -137,7 +137,7 @@ fn files(table: &Table, row: Row) -> impl Iterator<Item = Row> {
 
 /// Returns the largest entries of a directory, and the largest files below it.
 pub(crate) fn preview(table: &Table, directory: Row, measure: Measure) -> (Vec<Row>, Vec<Row>) {
-    let size = |row| measure.of(&table.totals(row));
+    let size = |row| measure.size(&table.totals(row));
     let entries = table.largest(table.children(directory), MAX_PREVIEWED, size);
     (entries, table.largest(files(table, directory), MAX_PREVIEWED, size))
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use transect::table::{RemovedNames, Row, RowSet, Table};
 use transect_duplicates::{Duplicates, FindOptions};
 use transect_remove::{Counts, RemovalKind, Report, Summary};
+use transect_text::measure::Measure;
 
-use crate::sort::{Measure, SortOrder, SortedEntries};
+use crate::sort::{SortOrder, SortedEntries};
 
 pub(crate) const MAX_LISTED: usize = 1000;
 

@@ -1,40 +1,9 @@
-//! Sort orders of entries, and the sizes that are compared.
+//! Sort orders of entries.
 
 use std::cmp::Reverse;
 
 use transect::table::{Row, SubtreeTotals, Table};
-
-/// Which size of an entry is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Measure {
-    /// Bytes occupied on the device, directories included.
-    DiskUsage,
-    /// Lengths of files in bytes.
-    Apparent,
-}
-
-impl Measure {
-    pub(crate) fn other(self) -> Self {
-        match self {
-            Self::DiskUsage => Self::Apparent,
-            Self::Apparent => Self::DiskUsage,
-        }
-    }
-
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::DiskUsage => "disk usage",
-            Self::Apparent => "apparent",
-        }
-    }
-
-    pub(crate) fn of(self, sums: &SubtreeTotals) -> u64 {
-        match self {
-            Self::DiskUsage => sums.disk_usage,
-            Self::Apparent => sums.apparent,
-        }
-    }
-}
+use transect_text::measure::Measure;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum SortKey {
@@ -73,7 +42,7 @@ impl SortOrder {
     pub(crate) fn amount(self, sums: &SubtreeTotals) -> u64 {
         match self.key {
             SortKey::Count => sums.entries(),
-            _ => self.measure.of(sums),
+            _ => self.measure.size(sums),
         }
     }
 

@@ -23,12 +23,13 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use transect::ProgressCounts;
 use transect::table::{Row, RowSet, Table};
 use transect_remove::RemovalKind;
+use transect_text::measure::Measure;
 use transect_sys::DiskSpace;
 
 use crate::cursor::Cursor;
 use crate::keys::{self, Action, Context};
 use crate::message::{Effect, Job, Message, RequestId};
-use crate::sort::{Measure, SortKey, SortOrder};
+use crate::sort::{SortKey, SortOrder};
 use crate::tree;
 use crate::view_options::ViewOptions;
 
@@ -205,7 +206,11 @@ impl App {
             Action::LargestFiles => self.list_largest_files(),
             Action::Sort(key) => self.sort(self.order.select_key(key)),
             Action::ToggleMeasure => {
-                self.sort(SortOrder { measure: self.order.measure.other(), ..self.order });
+                let measure = match self.order.measure {
+                    Measure::DiskUsage => Measure::Apparent,
+                    Measure::Apparent => Measure::DiskUsage,
+                };
+                self.sort(SortOrder { measure, ..self.order });
             }
             Action::TogglePanel => self.panel.wanted = Some(!self.panel.shown),
             Action::ToggleMark => self.mark(),

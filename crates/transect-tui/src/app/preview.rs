@@ -1,11 +1,11 @@
 //! What the selected directory holds: its largest entries, and the largest files below it.
 
 use transect::table::Row;
+use transect_text::measure::Measure;
 
 use super::App;
 use crate::background::preview;
 use crate::message::{Job, RequestId};
-use crate::sort::Measure;
 use crate::tree;
 
 /// Directories with more entries below are searched in the background.

@@ -13,6 +13,7 @@ use crate::sort::{SortKey, SortOrder};
 use crate::theme::Theme;
 use crate::tree;
 use crate::view_options::ViewOptions;
+use transect_text::measure::Measure;
 use transect_text::notes;
 use transect_text::quote::{self, shorten, width};
 use transect_text::share::{bar, percent};
@@ -178,7 +179,7 @@ fn amounts(app: &App, view: &ViewOptions, sums: &SubtreeTotals, reference: Refer
     let amount = app.order.amount(sums) as f64;
     let of = |whole: u64| if whole == 0 { 0.0 } else { amount / whole as f64 };
     Line {
-        size: bytes(app.order.measure.of(sums)),
+        size: bytes(app.order.measure.size(sums)),
         share: of(reference.total),
         bar: of(reference.max),
         count: count(sums.entries()),
@@ -223,7 +224,11 @@ impl Columns {
         // The size title is wider than its column and covers share and bar, which have no title.
         let size = self.before_bar();
         if self.size > 0 {
-            pen.right(size - 1, &title(SortKey::Size, app.order.measure.as_str()), style);
+            let measure = match app.order.measure {
+                Measure::DiskUsage => "disk usage",
+                Measure::Apparent => "apparent",
+            };
+            pen.right(size - 1, &title(SortKey::Size, measure), style);
             pen.skip(Self::with_gap(self.bar));
         } else {
             pen.skip(size);
@@ -271,7 +276,6 @@ impl Columns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sort::Measure;
 
     #[test]
     fn columns_sort_key_shown_first() {

@@ -38,7 +38,7 @@ pub(super) fn draw_found(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme
     popup::list(frame, area, &title, list, theme, |mut pen, index| {
         let row = found.rows[index];
         if pen.room() >= 30 {
-            pen.right(8, &bytes(app.order.measure.of(&app.table.totals(row))), theme.plain());
+            pen.right(8, &bytes(app.order.measure.size(&app.table.totals(row))), theme.plain());
         }
         pen.name(quote::for_terminal(app.table.path(row).as_os_str()), theme.plain());
     });

@@ -80,7 +80,7 @@ fn lists(app: &App, directory: Row, most: usize) -> Vec<List> {
             let path = path.strip_prefix(&below).unwrap_or(&path);
             let mut name = quote::for_terminal(path.as_os_str());
             name.push_str(if table.file_type(row) == FileType::Directory { "/" } else { "" });
-            (bytes(app.order.measure.of(&table.totals(row))), name)
+            (bytes(app.order.measure.size(&table.totals(row))), name)
         };
         List { title, entries: there.map(entry).collect() }
     };

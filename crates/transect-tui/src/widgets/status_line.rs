@@ -76,7 +76,7 @@ fn marks(app: &App) -> Option<String> {
         return Some(marked);
     }
     let outermost = app.table.outermost(app.marks.iter()).into_iter();
-    let sizes = outermost.map(|row| app.order.measure.of(&app.table.totals(row)));
+    let sizes = outermost.map(|row| app.order.measure.size(&app.table.totals(row)));
     let size = sizes.fold(0, u64::saturating_add);
     Some(format!("{marked}, {}", bytes(size)))
 }

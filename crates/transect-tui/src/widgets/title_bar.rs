@@ -20,7 +20,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, theme: Theme) {
         Some(at) => (quote::for_terminal(app.table.path(at).as_os_str()), app.table.totals(at)),
         None => ("all roots".to_owned(), app.table.grand_total()),
     };
-    let size = bytes(app.order.measure.of(&sums));
+    let size = bytes(app.order.measure.size(&sums));
     let entries = counted(sums.entries(), "entry", "entries");
     let full = format!("{size} in {entries}");
     // From the longest to the shortest text.

@@ -10,9 +10,9 @@ use transect::table::{Row, Table, TableImporter};
 use transect::{Attributes, Diagnostics, Error, FieldMask, FileType};
 use transect_snapshot::changed_fields;
 use transect_text::json_object;
+use transect_text::measure::Measure;
 
 use super::columns::ChangeColumns;
-use super::measure::Measure;
 use super::selection::Item;
 
 /// The attributes that the page shows, besides the sizes.

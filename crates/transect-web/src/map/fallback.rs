@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use transect::table::{Row, Table};
+use transect_text::measure::Measure;
 
 use super::changes::Changes;
 use super::columns;
-use super::measure::Measure;
 use crate::page::escape_html;
 
 /// The maximum number of rows.

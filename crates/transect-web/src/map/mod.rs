@@ -23,7 +23,6 @@ mod duplicates;
 mod fallback;
 mod file_kinds;
 mod live_map;
-mod measure;
 mod removal;
 mod selection;
 mod static_map;
@@ -44,9 +43,9 @@ use selection::{Item, Selection};
 
 pub use changes::Comparison;
 pub use live_map::LiveMap;
-pub use measure::Measure;
 pub use removal::TrashSource;
 pub use static_map::StaticMap;
+pub use transect_text::measure::Measure;
 
 const STYLE: &str = include_str!("page.css");
 

@@ -9,8 +9,7 @@
 use std::cmp::Reverse;
 
 use transect::table::{Row, SubtreeTotals, Table};
-
-use super::measure::Measure;
+use transect_text::measure::Measure;
 
 /// An item of the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
-//! The size that areas show.
+//! Which size of an entry a view shows.
 
 use transect::table::SubtreeTotals;
 
 transect_sys::words! {
-    /// The size that the area of an entry shows.
+    /// Which size of an entry a view shows.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Measure {
         /// Bytes occupied on the device, directories included.
@@ -15,7 +15,7 @@ transect_sys::words! {
 
 impl Measure {
     /// Returns the size in bytes.
-    pub(super) fn size(self, sums: &SubtreeTotals) -> u64 {
+    pub fn size(self, sums: &SubtreeTotals) -> u64 {
         match self {
             Self::DiskUsage => sums.disk_usage,
             Self::Apparent => sums.apparent,
