@@ -2,25 +2,19 @@
 
 use crate::quote;
 
-/// Returns lines of at most `width` characters; lines after the first are indented.
+/// Returns lines of at most `width` terminal columns; lines after the first are indented.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            Some(_) => lines.push(format!("  {word}")),
-            None => lines.push(word.to_owned()),
-        }
-    }
-    lines
+    wrap_indented(text, width, "  ")
 }
 
 /// Returns lines of at most `width` terminal columns, without indentation. Styles (`ESC [ … m`) have no
 /// width. A word that is longer than a line has a line of its own.
 pub fn wrap_styled(text: &str, width: usize) -> Vec<String> {
+    wrap_indented(text, width, "")
+}
+
+/// Returns lines, of which those after the first begin with `indent`.
+fn wrap_indented(text: &str, width: usize, indent: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut used = 0;
     for word in text.split(' ') {
@@ -31,9 +25,10 @@ pub fn wrap_styled(text: &str, width: usize) -> Vec<String> {
                 line.push_str(word);
                 used += 1 + columns;
             }
-            _ => {
-                lines.push(word.to_owned());
-                used = columns;
+            last => {
+                let indent = if last.is_some() { indent } else { "" };
+                lines.push(format!("{indent}{word}"));
+                used = indent.len() + columns;
             }
         }
     }
