@@ -46,7 +46,6 @@ impl<T: Send + 'static> Worker<T> {
     }
 }
 
-/// Starts to search for duplicates.
 pub(crate) fn search_duplicates(
     request: RequestId,
     table: Arc<Table>,

@@ -15,7 +15,6 @@ mod table_update;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,8 +22,8 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use transect::ProgressCounts;
 use transect::table::{Row, RowSet, Table};
 use transect_remove::RemovalKind;
-use transect_text::measure::Measure;
 use transect_sys::DiskSpace;
+use transect_text::measure::Measure;
 
 use crate::cursor::Cursor;
 use crate::keys::{self, Action, Context};
@@ -324,17 +323,13 @@ impl App {
     }
 
     fn rescan_directory(&mut self) {
-        match self.directory {
-            Some(directory) if self.table.parent(directory).is_some() => match self.read_state {
-                // A table without removed entries is on its way, and would be lost.
-                ReadState::Done if self.pruning.is_some() => self.rescan(),
-                ReadState::Done => {
-                    self.read_state = ReadState::Again;
-                    let table = Arc::clone(&self.table);
-                    self.push_effect(Effect::RescanDirectory { table, directory });
-                }
-                ReadState::First | ReadState::Again => self.note("already reading"),
-            },
+        match self.directory.filter(|&directory| self.table.parent(directory).is_some()) {
+            // Otherwise, a table without removed entries is on its way, and would be lost.
+            Some(directory) if self.read_state == ReadState::Done && self.pruning.is_none() => {
+                self.read_state = ReadState::Again;
+                let table = Arc::clone(&self.table);
+                self.push_effect(Effect::RescanDirectory { table, directory });
+            }
             _ => self.rescan(),
         }
     }
@@ -355,11 +350,8 @@ impl App {
     }
 
     fn shell(&mut self) {
-        let directory = match self.directory {
-            Some(directory) => self.table.path(directory),
-            None => PathBuf::from("."),
-        };
-        self.push_effect(Effect::Shell(directory));
+        let directory = self.directory.map(|directory| self.table.path(directory));
+        self.push_effect(Effect::Shell(directory.unwrap_or_else(|| ".".into())));
     }
 
     /// Returns the marked entries, or the selected one if there are none. Entries of one directory

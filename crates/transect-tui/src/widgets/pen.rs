@@ -29,7 +29,6 @@ impl<'b> Pen<'b> {
         usize::from(self.end.saturating_sub(self.x))
     }
 
-    /// Writes a text.
     pub(super) fn text(&mut self, text: &str, style: Style) {
         if self.room() > 0 {
             (self.x, _) = self.buffer.set_stringn(self.x, self.y, text, self.room(), style);
@@ -67,7 +66,6 @@ impl<'b> Pen<'b> {
         self.text(&shorten(name, room), style);
     }
 
-    /// Skips columns.
     pub(super) fn skip(&mut self, columns: usize) {
         let columns = columns.min(self.room());
         self.x += columns as u16;
