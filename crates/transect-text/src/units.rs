@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+/// Binary units of sizes.
+pub const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
 /// Returns a size with a binary unit and three significant digits: `1.50 GiB`.
 pub fn bytes(bytes: u64) -> String {

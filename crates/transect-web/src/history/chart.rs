@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use transect_text::units::count;
+use transect_text::units::{UNITS, count};
 
 use crate::page::escape_html;
 
@@ -93,7 +93,6 @@ impl Axis {
 
 /// Returns the largest binary unit that a size has.
 fn unit_for(bytes: u64) -> (f64, &'static str) {
-    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let unit = (bytes.checked_ilog2().unwrap_or(0) / 10) as usize;
     (1024_f64.powi(unit as i32), UNITS[unit])
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use transect::table::{PartialTable, Row, Table};
+use transect::table::{PartialTable, Row, RowSet, Table};
 use transect::{Cancel, Progress};
 use transect_duplicates::{FindOptions, find};
 use transect_remove::RemovalKind;
@@ -79,7 +79,7 @@ impl LiveMap {
         let version = (self.progress.counts().entries + 1).max(known + 1);
         let served = Some(ServedState { version, reading: false });
         let settings = Settings { served, ..*settings };
-        let map = RenderedMap::of(&table, &settings)?;
+        let map = RenderedMap::of(&table, None, &settings)?;
         let map = FinishedMap { table, settings, version, map };
         *self.state() = LiveState::Finished(Arc::new(map));
         Ok(())
@@ -136,7 +136,8 @@ impl LiveMap {
         if let Ok(report) = &report
             && !report.gone.is_empty()
         {
-            let table = prepared.table_after(&map.table, report).map_err(io::Error::other)?;
+            let gone: RowSet = report.gone.iter().copied().collect();
+            let table = map.table.without(&gone, prepared.kind.into()).map_err(io::Error::other)?;
             let roots: Vec<PathBuf> = map.table.roots().map(|root| map.table.path(root)).collect();
             let disk = map.settings.disk.and_then(|_| transect::internal::disk_space_of(&roots));
             self.finish(table, &Settings { disk, ..map.settings })?;
@@ -242,22 +243,6 @@ impl LiveMap {
         }
     }
 
-    /// Renders the partial table, unless its version is `known`.
-    fn render_partial(
-        &self,
-        partial_table: &PartialTable,
-        known: Option<u64>,
-    ) -> io::Result<Option<RenderedMap>> {
-        // Read before the table, so that the table is not older than the version.
-        let version = self.progress.counts().entries;
-        if known == Some(version) {
-            return Ok(None);
-        }
-        let table = partial_table.table().map_err(io::Error::other)?;
-        let served = Some(ServedState { version, reading: true });
-        RenderedMap::of(&table, &Settings { served, ..self.settings }).map(Some)
-    }
-
     /// Returns `show` of the current map, if it is newer than `known`.
     fn render_if_newer<T>(
         &self,
@@ -271,8 +256,16 @@ impl LiveMap {
             }
             LiveState::Abandoned => return Ok(None),
         };
+        // Read before the table, so that the table is not older than the version.
+        let version = self.progress.counts().entries;
+        if known == Some(version) {
+            return Ok(None);
+        }
         // Rendered without the lock, so that `finish` does not wait.
-        Ok(self.render_partial(&partial_table, known)?.as_ref().map(show))
+        let table = partial_table.table().map_err(io::Error::other)?;
+        let served = Some(ServedState { version, reading: true });
+        let map = RenderedMap::of(&table, None, &Settings { served, ..self.settings })?;
+        Ok(Some(show(&map)))
     }
 
     fn tasks(&self) -> MutexGuard<'_, Tasks> {

@@ -101,7 +101,7 @@ pub struct ServedState {
 /// # Errors
 /// Memory for packing the columns ran out.
 pub fn html(table: &Table, settings: &Settings, nonce: &Nonce) -> io::Result<String> {
-    Ok(RenderedMap::of(table, settings)?.html(nonce))
+    Ok(RenderedMap::of(table, None, settings)?.html(nonce))
 }
 
 /// Returns the page of what changed between two tables.
@@ -133,20 +133,12 @@ struct RenderedMap {
 }
 
 impl RenderedMap {
-    fn of(table: &Table, settings: &Settings) -> io::Result<Self> {
-        Self::render(table, None, settings)
-    }
-
     fn of_changes(comparison: Comparison<'_>, settings: &Settings) -> io::Result<Self> {
         let changes = Changes::of(comparison, settings.measure).map_err(io::Error::other)?;
-        Self::render(&changes.table, Some(&changes), settings)
+        Self::of(&changes.table, Some(&changes), settings)
     }
 
-    fn render(
-        table: &Table,
-        changes: Option<&Changes<'_>>,
-        settings: &Settings,
-    ) -> io::Result<Self> {
+    fn of(table: &Table, changes: Option<&Changes<'_>>, settings: &Settings) -> io::Result<Self> {
         let selection = Selection::of(table, settings.measure, settings.max_entries);
         let columns = Columns::of(table, &selection, settings.owner_name);
         let changed = changes.map(|changes| changes.columns(&selection.items));

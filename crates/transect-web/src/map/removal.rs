@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use transect::Cancel;
-use transect::table::{Row, RowSet, Table};
+use transect::table::{Row, Table};
 use transect_remove::{Counts, Removal, RemovalKind, Report, Trash};
 
 use crate::page::Nonce;
@@ -85,21 +85,8 @@ impl PreparedRemoval {
             show(RemovalProgress { counts, total: self.total, path: text(&table.path(row)) });
         }))
     }
-
-    /// Returns the table after the removal.
-    ///
-    /// # Errors
-    /// [`transect::Error`], which cannot happen: there are fewer entries.
-    pub(super) fn table_after(
-        &self,
-        table: &Table,
-        report: &Report,
-    ) -> Result<Table, transect::Error> {
-        table.without(&RowSet::from_iter(report.gone.iter().copied()), self.kind.into())
-    }
 }
 
-/// The progress of a removal.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RemovalProgress {
     counts: Counts,

@@ -53,7 +53,6 @@ impl TaskProgress {
 pub(super) struct Tasks {
     /// The number of the last task.
     number: u64,
-    /// The task that waits.
     pub(super) requested: Option<Task>,
     /// Set from the request to the end of a task.
     running: Option<TaskProgress>,

@@ -9,7 +9,6 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time without a new request and without progress of a response.
 const PROGRESS_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The deadline of a connection.
 #[derive(Debug)]
 pub(super) struct Deadline {
     /// A request with the token has arrived.

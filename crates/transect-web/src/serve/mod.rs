@@ -202,7 +202,7 @@ fn reply_to(route: Route, page: &impl PageSource) -> Reply {
         },
     };
     match reply {
-        Ok(reply) => reply.unwrap_or_else(Reply::no_content),
+        Ok(reply) => reply.unwrap_or_else(|| Reply::empty(StatusCode::NO_CONTENT)),
         Err(_) => Reply::empty(StatusCode::INTERNAL_SERVER_ERROR),
     }
 }

@@ -10,7 +10,6 @@ use hyper::{Response, StatusCode};
 
 use super::action::Refusal;
 
-/// A reply to a browser.
 #[derive(Debug)]
 pub(super) struct Reply {
     status: StatusCode,
@@ -38,10 +37,6 @@ impl Reply {
             false => StatusCode::CONFLICT,
         };
         Self { status, ..Self::json(&serde_json::json!({ "error": refusal.reason })) }
-    }
-
-    pub(super) fn no_content() -> Self {
-        Self::empty(StatusCode::NO_CONTENT)
     }
 
     /// Returns a reply without a body.
