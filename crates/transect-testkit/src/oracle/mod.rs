@@ -1,7 +1,7 @@
 //! A plain recursion over `std::fs`: slow, simple and correct.
 
 use std::collections::HashSet;
-use std::fs::DirEntry;
+use std::fs::{DirEntry, Metadata};
 use std::path::Path;
 
 use crate::counts::Counts;
@@ -38,6 +38,17 @@ enum EntryKind {
     Directory,
     Symlink,
     Other,
+}
+
+impl EntryKind {
+    fn of(metadata: &Metadata) -> Self {
+        match metadata.file_type() {
+            it if it.is_dir() => Self::Directory,
+            it if it.is_file() => Self::File,
+            it if it.is_symlink() => Self::Symlink,
+            _ => Self::Other,
+        }
+    }
 }
 
 /// Returns the content of the tree at `root`.

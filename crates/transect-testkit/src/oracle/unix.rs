@@ -17,18 +17,8 @@ pub(super) fn listed(entry: &DirEntry) -> Result<Entry> {
 }
 
 fn entry(metadata: &Metadata) -> Entry {
-    let file_type = metadata.file_type();
-    let kind = if file_type.is_dir() {
-        EntryKind::Directory
-    } else if file_type.is_file() {
-        EntryKind::File
-    } else if file_type.is_symlink() {
-        EntryKind::Symlink
-    } else {
-        EntryKind::Other
-    };
     Entry {
-        kind,
+        kind: EntryKind::of(metadata),
         device: metadata.dev(),
         number: metadata.ino(),
         size: metadata.size(),

@@ -32,15 +32,7 @@ fn entry(path: &Path, metadata: &Metadata) -> Result<Entry> {
     // Wine presents links as directories with tag 0, which are directories to `std`. No test
     // creates other tags that are not links (of cloud files).
     let leads_on = metadata.is_dir() && metadata.file_attributes() & ATTRIBUTE_REPARSE_POINT != 0;
-    let kind = if metadata.is_symlink() || leads_on {
-        EntryKind::Symlink
-    } else if metadata.is_dir() {
-        EntryKind::Directory
-    } else if metadata.is_file() {
-        EntryKind::File
-    } else {
-        EntryKind::Other
-    };
+    let kind = if leads_on { EntryKind::Symlink } else { EntryKind::of(metadata) };
     let file = OpenOptions::new()
         .access_mode(READ_ATTRIBUTES)
         .custom_flags(BACKUP_SEMANTICS | OPEN_REPARSE_POINT)

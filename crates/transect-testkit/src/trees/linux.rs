@@ -1,8 +1,8 @@
 //! Trees with everything that Linux supports.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::fs::File;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileExt, symlink};
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags};
 use super::Build;
 use super::portable::{
     add_hard_link, basic_files, directory, empty, file, linked_files, many_directories,
-    many_entries, nested_dirs, single, times, write_sparse,
+    many_entries, named_files, nested_dirs, single, sparse_files, times,
 };
 use crate::counts::Counts;
 
@@ -98,14 +98,7 @@ pub fn loops(at: &Path) {
 
 /// Files longer than their allocated bytes.
 pub fn sparse(at: &Path) {
-    for (name, length, written) in [
-        ("hole", 1_u64 << 30, &[][..]),
-        ("islands", 1 << 24, &[0, 1 << 20, (1 << 24) - 1]),
-        ("tail", (1 << 40) + 1, &[1 << 40]),
-    ] {
-        let mut file = File::create(at.join(name)).expect("a file can be made");
-        write_sparse(&mut file, length, written);
-    }
+    sparse_files(at, 1 << 40, |_| {});
 }
 
 /// Unusual names. None of them is `.` or `..`.
@@ -140,15 +133,8 @@ pub const WEIRD_NAMES: &[&[u8]] = &[
 
 /// Unusual names of files, and of directories with such files in them.
 pub fn weirdnames(at: &Path) {
-    for (size, bytes) in WEIRD_NAMES.iter().enumerate() {
-        file(at.join(OsStr::from_bytes(bytes)), size);
-    }
-    directory(at.join("directories"));
-    for (size, bytes) in WEIRD_NAMES.iter().enumerate() {
-        let path = at.join("directories").join(OsStr::from_bytes(bytes));
-        directory(&path);
-        file(path.join(OsStr::from_bytes(bytes)), size);
-    }
+    let names = WEIRD_NAMES.iter().map(|bytes| OsString::from_vec(bytes.to_vec()));
+    named_files(at, &names.collect::<Vec<_>>());
 }
 
 fn node(path: &Path, file_type: FileType, device: u64) -> bool {

@@ -1,5 +1,6 @@
 //! Trees that every file system supports.
 
+use std::ffi::OsString;
 use std::fs::{File, create_dir, create_dir_all, hard_link, write};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
@@ -103,12 +104,32 @@ pub(super) fn linked_files(at: &Path) {
     add_hard_link(&of, beside.join("part"));
 }
 
-/// Writes single bytes into a file that is `length` bytes long.
-pub(super) fn write_sparse(file: &mut File, length: u64, written: &[u64]) {
-    file.set_len(length).expect("holes are possible");
-    for &offset in written {
-        file.seek(SeekFrom::Start(offset)).expect("a place in a file can be gone to");
-        file.write_all(b"x").expect("one byte can be written");
+/// Files longer than their allocated bytes: the last byte of one is at `last`. `prepare` is called for each when it
+/// is empty.
+pub(super) fn sparse_files(at: &Path, last: u64, prepare: impl Fn(&Path)) {
+    for (name, length, written) in [
+        ("hole", 1 << 30, &[][..]),
+        ("islands", 1 << 24, &[0, 1 << 20, (1 << 24) - 1]),
+        ("tail", last + 1, &[last]),
+    ] {
+        let path = at.join(name);
+        let mut file = File::create(&path).expect("a file can be made");
+        prepare(&path);
+        file.set_len(length).expect("holes are possible");
+        for &offset in written {
+            file.seek(SeekFrom::Start(offset)).expect("a place in a file can be gone to");
+            file.write_all(b"x").expect("one byte can be written");
+        }
+    }
+}
+
+/// Files with these names, and directories with such files in them.
+pub(super) fn named_files(at: &Path, names: &[OsString]) {
+    for (size, name) in names.iter().enumerate() {
+        file(at.join(name), size);
+        let path = at.join("directories").join(name);
+        directory(&path);
+        file(path.join(name), size);
     }
 }
 

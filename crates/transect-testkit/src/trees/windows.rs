@@ -2,15 +2,15 @@
 //! every open is a request to another process.
 
 use std::ffi::OsString;
-use std::fs::{File, create_dir, rename, write};
+use std::fs::{create_dir, rename, write};
 use std::os::windows::ffi::OsStringExt;
 use std::path::Path;
 use std::process::Command;
 
 use super::Build;
 use super::portable::{
-    basic_files, directory, empty, file, linked_files, many_directories, many_entries, nested_dirs,
-    single, times, write_sparse,
+    basic_files, empty, file, linked_files, many_directories, many_entries, named_files,
+    nested_dirs, single, sparse_files, times,
 };
 use crate::counts::Counts;
 
@@ -53,17 +53,10 @@ pub fn hardlinks(at: &Path) {
 
 /// Files longer than their allocated bytes, one of them longer than 32 bits can express.
 pub fn sparse(at: &Path) {
-    for (name, length, written) in [
-        ("hole", 1_u64 << 30, &[][..]),
-        ("islands", 1 << 24, &[0, 1 << 20, (1 << 24) - 1]),
-        ("tail", (1 << 33) + 1, &[1 << 33]),
-    ] {
-        let path = at.join(name);
-        let mut file = File::create(&path).expect("a file can be made");
+    sparse_files(at, 1 << 33, |path| {
         // NTFS requires this; under Wine there is no such program, and it is not needed.
-        let _ = Command::new("fsutil").args(["sparse", "setflag"]).arg(&path).output();
-        write_sparse(&mut file, length, written);
-    }
+        let _ = Command::new("fsutil").args(["sparse", "setflag"]).arg(path).output();
+    });
 }
 
 /// Unusual names. Most of them have another meaning in a path that is not verbatim.
@@ -116,16 +109,7 @@ fn weird_names() -> Vec<OsString> {
 
 /// Unusual names of files, and of directories with such files in them.
 pub fn weirdnames(at: &Path) {
-    let names = weird_names();
-    for (size, name) in names.iter().enumerate() {
-        file(at.join(name), size);
-    }
-    directory(at.join("directories"));
-    for (size, name) in names.iter().enumerate() {
-        let path = at.join("directories").join(name);
-        directory(&path);
-        file(path.join(name), size);
-    }
+    named_files(at, &weird_names());
     // Halves of surrogate pairs. Wine cannot store them; there, the tree lacks them.
     for units in [&[0xd83e, 0x61][..], &[0x61, 0xdd80], &[0xdd80, 0xd83e]] {
         let _ = write(at.join(OsString::from_wide(units)), "half");
