@@ -280,20 +280,14 @@ fn exchange(port: u16, method: &str, path: &str, body: &Value) -> std::io::Resul
     );
     stream.write_all(request.as_bytes())?;
     let mut reader = BufReader::new(stream);
-    let mut length = None;
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line)?;
-        let line = line.trim_end();
-        if line.is_empty() {
-            break;
-        }
-        if let Some((name, value)) = line.split_once(':')
-            && name.eq_ignore_ascii_case("content-length")
-        {
-            length = value.trim().parse::<usize>().ok();
-        }
-    }
+    let lines = reader.by_ref().lines().map_while(Result::ok);
+    let mut head = lines.take_while(|line| !line.is_empty());
+    let length = head.find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        let value = Some(value).filter(|_| name.eq_ignore_ascii_case("content-length"))?;
+        value.trim().parse::<usize>().ok()
+    });
+    head.for_each(drop);
     let mut answer = vec![0; length.ok_or_else(|| std::io::Error::other("no content-length"))?];
     reader.read_exact(&mut answer)?;
     Ok(answer)

@@ -60,7 +60,7 @@ pub use python::{Python, python_with_packages};
 pub use script::write_script;
 #[cfg(windows)]
 pub use shell::{has_unix_shell, unix_shell};
-pub use skip::loudly_skip;
+pub use skip::{loudly_skip, skip};
 pub use temp::TempDir;
 pub use watchdog::{WATCHDOG, wait_for, wait_for_ok, wait_until, within};
 #[cfg(unix)]

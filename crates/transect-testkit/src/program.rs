@@ -13,10 +13,10 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
+pub use crate::skip::skip;
 use crate::temp::remove_tree;
-use crate::{WATCHDOG, wait_until, within, write_script};
+use crate::{wait_for, wait_until, within, write_script};
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
 };
@@ -212,7 +212,7 @@ impl TestEnv {
         };
         let enter = vec!["-c".into(), "cd ../locked".into()];
         match run("sh".as_ref(), enter) {
-            Err(error) => return skip(test, &format!("cannot change the user: {error}")),
+            Err(error) => return skip(test, format!("cannot change the user: {error}")),
             Ok(entered) if entered.code == Some(0) => {
                 return skip(test, "permissions do not hold here");
             }
@@ -280,12 +280,6 @@ fn escape(text: &str) -> String {
         pattern.push(character);
     }
     pattern
-}
-
-/// Reports that a test cannot run here.
-pub fn skip<T>(test: &str, reason: &str) -> Option<T> {
-    crate::loudly_skip(test, reason);
-    None
 }
 
 /// A started program, whose end a test can wait for. A test that fails before kills it, with all that it
@@ -412,19 +406,8 @@ impl Running {
 
     /// Waits for the end, without reading the output.
     pub fn wait(&mut self) -> ExitStatus {
-        let began = Instant::now();
-        let mut pause = Duration::from_micros(200);
-        loop {
-            if let Some(status) = self.child.try_wait().expect("a child of our own") {
-                return status;
-            }
-            if began.elapsed() > WATCHDOG {
-                let _ = kill_process_group(self.pid(), Signal::KILL);
-                panic!("still running after {WATCHDOG:?}: {}", self.what);
-            }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(10));
-        }
+        let end = format!("the end of {}", self.what);
+        wait_for(&end, || self.child.try_wait().expect("a child of our own"))
     }
 }
 

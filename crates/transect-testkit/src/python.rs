@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-use crate::loudly_skip;
+use crate::skip::skip;
 
 /// The packages of [`python_with_packages`], in the versions that the registry has when the directory is made.
 const PACKAGES: [&str; 10] = [
@@ -27,10 +27,7 @@ const PACKAGES: [&str; 10] = [
 pub fn python_with_packages(test: &str, folder: &Path) -> Option<PathBuf> {
     match Python::found(Path::new("python3")) {
         Some(python) => python.with_packages(test, folder, &PACKAGES),
-        None => {
-            loudly_skip(test, "there is no python3");
-            None
-        }
+        None => skip(test, "there is no python3"),
     }
 }
 
@@ -91,11 +88,8 @@ impl Python {
             }
             if !whole.join("bin/python3").exists() {
                 let packages = packages.join(", ");
-                loudly_skip(
-                    test,
-                    format!("pip of Python {major}.{minor} cannot install {packages}"),
-                );
-                return None;
+                let reason = format!("pip of Python {major}.{minor} cannot install {packages}");
+                return skip(test, reason);
             }
         }
         Some(whole.join("bin"))

@@ -2,6 +2,15 @@
 
 use std::io::Write;
 
+/// Reports that a test cannot run here, and returns nothing.
+///
+/// # Panics
+/// As [`loudly_skip`].
+pub fn skip<T>(test: &str, reason: impl std::fmt::Display) -> Option<T> {
+    loudly_skip(test, reason);
+    None
+}
+
 /// Reports that a test cannot run here.
 ///
 /// # Panics

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 /// After this time a test counts as hanging.
 pub const WATCHDOG: Duration = Duration::from_secs(20 * 60);
 
-/// The time between two checks.
-const PAUSE: Duration = Duration::from_millis(2);
+/// The time between the first two checks, and the longest one between later ones.
+const FIRST_PAUSE: Duration = Duration::from_micros(200);
+const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 
 /// Runs `body` on its own thread and returns its value; propagates a panic.
 ///
@@ -55,12 +56,13 @@ pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 /// If `look` never succeeds; the message contains the last error.
 #[track_caller]
 pub fn wait_for_ok<T, E: Display>(what: &str, mut look: impl FnMut() -> Result<T, E>) -> T {
-    let began = Instant::now();
+    let (began, mut pause) = (Instant::now(), FIRST_PAUSE);
     loop {
         match look() {
             Ok(found) => return found,
             Err(instead) => assert!(began.elapsed() < WATCHDOG, "never {what}, but {instead}"),
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }

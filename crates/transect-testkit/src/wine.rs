@@ -11,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use crate::skip::loudly_skip;
+use crate::skip::skip;
 
 const SIGKILL: i32 = 9;
 const SIGSEGV: i32 = 11;
@@ -38,8 +38,7 @@ impl WindowsProgram {
     pub fn find(test: &str) -> Option<Self> {
         let set = |name| env::var_os(name).filter(|value| !value.is_empty());
         let (Some(program), Some(wine)) = (set("TRANSECT_EXE"), set("TRANSECT_WINE")) else {
-            loudly_skip(test, "TRANSECT_EXE and TRANSECT_WINE are not set");
-            return None;
+            return skip(test, "TRANSECT_EXE and TRANSECT_WINE are not set");
         };
         let wine = wine.to_str().expect("a command in plain words");
         let wine = wine.split_whitespace().map(str::to_owned).collect();
@@ -99,9 +98,7 @@ impl WindowsProgram {
         let (wine, words) = self.wine.split_first().expect("a command");
         let mut command = Command::new(wine);
         command.args(words).arg(&self.program).args(args).stdin(Stdio::null());
-        self.prefix.iter().for_each(|prefix| {
-            command.env("TRANSECT_WINE_PREFIX", prefix);
-        });
+        command.envs(self.prefix.iter().map(|prefix| ("TRANSECT_WINE_PREFIX", prefix)));
         let mut output = command.output().expect("Wine can be started");
         // Occasionally Wine 8 crashes while the threads of a program end (tools/windows), or its
         // server kills a client that it considers broken; or the program does not start. A failure of

@@ -3,7 +3,7 @@
 use nix::errno::Errno;
 
 use Fault::{Error, Short, Torn};
-use Subject::{At, At2, Descriptor, Mapping, Path};
+use Subject::{At, Descriptor, Mapping, Path};
 
 /// A fault in one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +62,6 @@ pub(super) enum Subject {
     Path(usize),
     /// A directory's descriptor, and a path relative to it.
     At(usize, usize),
-    /// Two of them: the last two arguments identify the file.
-    At2(usize, usize),
     /// The number of the argument that is a descriptor.
     Descriptor(usize),
     /// The same, but the descriptor may be missing.
@@ -202,8 +200,8 @@ pub(super) fn kind_of_call(number: u64, arguments: &[u64; 6]) -> Option<CallKind
         258 => new("mkdirat", At(0, 1), NAMES),
         262 => new("newfstatat", At(0, 1), ASK),
         263 => new("unlinkat", At(0, 1), REMOVE),
-        264 => new("renameat", At2(2, 3), NAMES),
-        265 => new("linkat", At2(2, 3), NAMES),
+        264 => new("renameat", At(2, 3), NAMES),
+        265 => new("linkat", At(2, 3), NAMES),
         266 => new("symlinkat", At(1, 2), NAMES),
         267 => new("readlinkat", At(0, 1), ASK),
         268 => new("fchmodat", At(0, 1), WRITE),
@@ -212,7 +210,7 @@ pub(super) fn kind_of_call(number: u64, arguments: &[u64; 6]) -> Option<CallKind
         295 | 327 => short(new("preadv", Descriptor(0), READ), Shorten::Vector(1)),
         296 | 328 => short(new("pwritev", Descriptor(0), WRITE), Shorten::Vector(1)),
         306 => new("syncfs", Descriptor(0), WRITE),
-        316 => new("renameat2", At2(2, 3), NAMES),
+        316 => new("renameat2", At(2, 3), NAMES),
         326 => short(new("copy_file_range", Descriptor(2), WRITE), Shorten::Length(4)),
         332 => new("statx", At(0, 1), ASK),
         425 => new("io_uring_setup", Mapping(6), &[Errno::EMFILE, Errno::ENOMEM]),

@@ -342,9 +342,7 @@ fn subject(pid: Pid, subject: Subject, arguments: &[u64; 6]) -> String {
     let of = |at: usize| arguments.get(at).copied();
     let path = match subject {
         Subject::Path(path) => path_at(pid, None, of(path)),
-        Subject::At(directory, path) | Subject::At2(directory, path) => {
-            path_at(pid, of(directory), of(path))
-        }
+        Subject::At(directory, path) => path_at(pid, of(directory), of(path)),
         Subject::Descriptor(descriptor) => descriptor_path(pid, of(descriptor).unwrap_or(0)),
         Subject::Mapping(descriptor) => match of(descriptor) {
             Some(descriptor) if (descriptor as i32) < 0 => return String::new(),
