@@ -146,11 +146,8 @@ pub fn judge(ratios: &Ratios, adjusted_p: f64, threshold: f64) -> Judgement {
     } else {
         Verdict::Undecided
     };
-    let more_rounds = if possible && verdict == Verdict::Undecided {
-        more_rounds(ratios, adjusted_p, threshold)
-    } else {
-        None
-    };
+    let is_open = possible && verdict == Verdict::Undecided;
+    let more_rounds = if is_open { more_rounds(ratios, adjusted_p, threshold) } else { None };
     Judgement { verdict, adjusted_p, threshold, more_rounds }
 }
 
