@@ -5,6 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use transect::ModeCondition;
 
+use crate::attributes::BILLION;
+
 /// Returns a time in nanoseconds since 1970 UTC: of seconds since then, a datetime, or a timedelta before
 /// now.
 pub(crate) fn time(value: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
@@ -37,8 +39,6 @@ pub(crate) fn time(value: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
         false => Err(out_of_range()),
     }
 }
-
-const BILLION: i64 = 1_000_000_000;
 
 fn out_of_range() -> PyErr {
     PyOverflowError::new_err("the time is out of range")

@@ -20,6 +20,7 @@ mod directory;
 mod entry;
 mod errors;
 mod fork;
+mod getters;
 mod html;
 mod iterator;
 mod job;

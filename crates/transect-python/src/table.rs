@@ -11,6 +11,7 @@ use transect_snapshot::LiveTree;
 use crate::batches::{self, TableBatches};
 use crate::columns::Column;
 use crate::errors::ErrorInfo;
+use crate::getters::methods;
 use crate::html;
 use crate::paths::{decode, parse_path};
 use crate::rows::Rows;
@@ -69,148 +70,93 @@ impl Table {
     }
 }
 
-#[pymethods]
-impl Table {
-    /// The roots, as they were given, sorted.
-    #[getter]
-    fn roots<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyString>> {
-        self.table().roots().map(|root| decode(py, self.table().name(root))).collect()
-    }
-
-    /// The number of regular files: of names, not of inodes.
-    #[getter]
-    fn files(&self) -> u32 {
-        self.table().grand_total().files
-    }
-
-    /// The number of directories, roots included.
-    #[getter]
-    fn directories(&self) -> u32 {
-        self.table().grand_total().directories
-    }
-
-    /// The number of entries that are neither regular files nor directories.
-    #[getter]
-    fn others(&self) -> u32 {
-        self.table().grand_total().others
-    }
-
-    /// The number of symbolic links.
-    #[getter]
-    fn symlinks(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.count(FileType::Symlink))
-    }
-
-    /// The bytes that everything occupies, as du counts them: a file with several names once.
-    #[getter]
-    fn disk_usage(&self) -> u64 {
-        self.table().grand_total().disk_usage
-    }
-
-    /// The lengths of everything but directories, in bytes: a file with several names once.
-    #[getter]
-    fn apparent_size(&self) -> u64 {
-        self.table().grand_total().apparent
-    }
-
-    /// The number of names beyond the first of each file.
-    #[getter]
-    fn hard_links(&self) -> u64 {
-        self.table().hard_links()
-    }
-
-    /// Whether everything could be read.
-    #[getter]
-    fn complete(&self) -> bool {
-        self.table().diagnostics().is_complete()
-    }
-
-    /// Whether the table is from a snapshot without checksums, which an earlier version wrote: damage in it is not noticed.
-    #[getter]
-    fn unverified(&self) -> bool {
-        self.tree.metadata().unverified
-    }
-
-    /// The errors below the roots, as ErrorInfo objects: at least the first thousand.
-    #[getter]
-    fn errors(&self) -> Vec<ErrorInfo> {
-        self.table().diagnostics().kept_errors.iter().map(ErrorInfo::new).collect()
-    }
-
-    /// The number of errors.
-    #[getter]
-    fn error_count(&self) -> u64 {
-        self.table().diagnostics().errors
-    }
-
-    /// The number of entries that were deleted between being listed and being read.
-    #[getter]
-    fn vanished(&self) -> u64 {
-        self.table().diagnostics().vanished
-    }
-
-    /// How many entries were skipped on purpose, by reason, such as `mount_boundary`.
-    #[getter]
-    fn skipped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let skipped = PyDict::new(py);
-        for (reason, count) in &self.table().diagnostics().skipped {
-            skipped.set_item(reason.as_str(), count)?;
+methods! {
+    impl Table {
+        getters {
+            /// The number of regular files: of names, not of inodes.
+            files(&self) -> u32 = self.table().grand_total().files;
+            /// The number of directories, roots included.
+            directories(&self) -> u32 = self.table().grand_total().directories;
+            /// The number of entries that are neither regular files nor directories.
+            others(&self) -> u32 = self.table().grand_total().others;
+            /// The number of symbolic links.
+            symlinks(&self, py: Python<'_>) -> u64 = py.detach(|| self.count(FileType::Symlink));
+            /// The bytes that everything occupies, as du counts them: a file with several names once.
+            disk_usage(&self) -> u64 = self.table().grand_total().disk_usage;
+            /// The lengths of everything but directories, in bytes: a file with several names once.
+            apparent_size(&self) -> u64 = self.table().grand_total().apparent;
+            /// The number of names beyond the first of each file.
+            hard_links(&self) -> u64 = self.table().hard_links();
+            /// Whether everything could be read.
+            complete(&self) -> bool = self.table().diagnostics().is_complete();
+            /// Whether the table is from a snapshot without checksums, which an earlier version wrote: damage in it is not noticed.
+            unverified(&self) -> bool = self.tree.metadata().unverified;
+            /// The errors below the roots, as ErrorInfo objects: at least the first thousand.
+            errors(&self) -> Vec<ErrorInfo> =
+                self.table().diagnostics().kept_errors.iter().map(ErrorInfo::new).collect();
+            /// The number of errors.
+            error_count(&self) -> u64 = self.table().diagnostics().errors;
+            /// The number of entries that were deleted between being listed and being read.
+            vanished(&self) -> u64 = self.table().diagnostics().vanished;
+            /// When reading began, in nanoseconds since 1970 UTC; None if that is not known.
+            started_ns(&self) -> Option<i64> = self.tree.metadata().started;
+            /// When reading ended, in nanoseconds since 1970 UTC; None if that is not known.
+            ended_ns(&self) -> Option<i64> = self.tree.metadata().ended;
+            /// The name of the machine that read it; None if that is not known.
+            host(&self) -> Option<&str> = self.tree.metadata().host.as_deref();
         }
-        Ok(skipped)
-    }
 
-    /// When reading began, in nanoseconds since 1970 UTC; None if that is not known.
-    #[getter]
-    fn started_ns(&self) -> Option<i64> {
-        self.tree.metadata().started
-    }
+        /// The roots, as they were given, sorted.
+        #[getter]
+        fn roots<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyString>> {
+            self.table().roots().map(|root| decode(py, self.table().name(root))).collect()
+        }
 
-    /// When reading ended, in nanoseconds since 1970 UTC; None if that is not known.
-    #[getter]
-    fn ended_ns(&self) -> Option<i64> {
-        self.tree.metadata().ended
-    }
+        /// How many entries were skipped on purpose, by reason, such as `mount_boundary`.
+        #[getter]
+        fn skipped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+            let skipped = PyDict::new(py);
+            for (reason, count) in &self.table().diagnostics().skipped {
+                skipped.set_item(reason.as_str(), count)?;
+            }
+            Ok(skipped)
+        }
 
-    /// The name of the machine that read it; None if that is not known.
-    #[getter]
-    fn host(&self) -> Option<&str> {
-        self.tree.metadata().host.as_deref()
-    }
+        fn __bool__(&self) -> bool {
+            !self.table().is_empty()
+        }
 
-    fn __bool__(&self) -> bool {
-        !self.table().is_empty()
-    }
+        fn __repr__(&self) -> String {
+            let state = if self.complete() { "complete" } else { "partial" };
+            let (entries, bytes) = (self.table().len(), self.disk_usage());
+            format!("<transect.Table: {entries} entries, {bytes} bytes of disk usage, {state}>")
+        }
 
-    fn __repr__(&self) -> String {
-        let state = if self.complete() { "complete" } else { "partial" };
-        let (entries, bytes) = (self.table().len(), self.disk_usage());
-        format!("<transect.Table: {entries} entries, {bytes} bytes of disk usage, {state}>")
-    }
+        fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+            html::summary(py, self.table(), |row| self.is_selected(row))
+        }
 
-    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        html::summary(py, self.table(), |row| self.is_selected(row))
-    }
+        /// Return the `top` largest directories, each with everything in and below it, as Usage objects;
+        /// or with `by`, the largest groups of entries with the same extension ("ext"), user id ("owner")
+        /// or type ("type"). All groups together are the totals of the table.
+        #[pyo3(signature = (top=20, by=None))]
+        pub(crate) fn usage(
+            &self,
+            py: Python<'_>,
+            top: usize,
+            by: Option<&str>,
+        ) -> PyResult<Vec<Usage>> {
+            usage::largest(py, self.table(), |row| self.is_selected(row), top, by)
+        }
 
-    /// Return the `top` largest directories, each with everything in and below it, as Usage objects;
-    /// or with `by`, the largest groups of entries with the same extension ("ext"), user id ("owner")
-    /// or type ("type"). All groups together are the totals of the table.
-    #[pyo3(signature = (top=20, by=None))]
-    pub(crate) fn usage(
-        &self,
-        py: Python<'_>,
-        top: usize,
-        by: Option<&str>,
-    ) -> PyResult<Vec<Usage>> {
-        usage::largest(py, self.table(), |row| self.is_selected(row), top, by)
-    }
-
-    /// Store the table as a snapshot: a Parquet file that `read_snapshot`, `diff`, `transect usage` and
-    /// DuckDB read. The file has its old content until all of the new one is written.
-    ///
-    /// The roots must be absolute paths, so that they mean the same everywhere. Attributes that the table
-    /// was read without are null in the file.
-    fn write_snapshot(&self, py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<()> {
-        snapshot::write(py, &self.tree, &parse_path(path)?)
+        /// Store the table as a snapshot: a Parquet file that `read_snapshot`, `diff`, `transect usage` and
+        /// DuckDB read. The file has its old content until all of the new one is written.
+        ///
+        /// The roots must be absolute paths, so that they mean the same everywhere. Attributes that the table
+        /// was read without are null in the file.
+        fn write_snapshot(&self, py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<()> {
+            snapshot::write(py, &self.tree, &parse_path(path)?)
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use transect::table::{Row, SubtreeTotals, Table};
 use transect::{FieldMask, FileType};
 
+use crate::getters::methods;
 use crate::paths::decode;
 
 /// What a directory or a group of entries needs.
@@ -22,47 +23,27 @@ pub(crate) struct Usage {
     totals: SubtreeTotals,
 }
 
-#[pymethods]
-impl Usage {
-    /// The bytes that it occupies: a file with several names counts at one of them.
-    #[getter]
-    fn disk_usage(&self) -> u64 {
-        self.totals.disk_usage
-    }
+methods! {
+    impl Usage {
+        getters {
+            /// The bytes that it occupies: a file with several names counts at one of them.
+            disk_usage(&self) -> u64 = self.totals.disk_usage;
+            /// The lengths of everything but directories, in bytes.
+            apparent_size(&self) -> u64 = self.totals.apparent;
+            /// The number of regular files.
+            files(&self) -> u32 = self.totals.files;
+            /// The number of directories, itself included.
+            directories(&self) -> u32 = self.totals.directories;
+            /// The number of entries that are neither regular files nor directories.
+            others(&self) -> u32 = self.totals.others;
+            /// When any content last changed, in nanoseconds since 1970 UTC; None if that is not known.
+            newest_ns(&self) -> Option<i64> = self.totals.newest();
+        }
 
-    /// The lengths of everything but directories, in bytes.
-    #[getter]
-    fn apparent_size(&self) -> u64 {
-        self.totals.apparent
-    }
-
-    /// The number of regular files.
-    #[getter]
-    fn files(&self) -> u32 {
-        self.totals.files
-    }
-
-    /// The number of directories, itself included.
-    #[getter]
-    fn directories(&self) -> u32 {
-        self.totals.directories
-    }
-
-    /// The number of entries that are neither regular files nor directories.
-    #[getter]
-    fn others(&self) -> u32 {
-        self.totals.others
-    }
-
-    /// When any content last changed, in nanoseconds since 1970 UTC; None if that is not known.
-    #[getter]
-    fn newest_ns(&self) -> Option<i64> {
-        self.totals.newest()
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let (key, bytes) = (self.key.bind(py).repr()?, self.totals.disk_usage);
-        Ok(format!("<transect.Usage {key}: {bytes} bytes of disk usage, {} files>", self.files()))
+        fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+            let (key, bytes) = (self.key.bind(py).repr()?, self.totals.disk_usage);
+            Ok(format!("<transect.Usage {key}: {bytes} bytes of disk usage, {} files>", self.files()))
+        }
     }
 }
 
