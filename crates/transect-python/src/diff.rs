@@ -1,15 +1,15 @@
 //! `diff`: what changed between two trees.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::PyDict;
 use transect::{Cancel, FieldMask, ScanOptions};
 use transect_snapshot::{
-    Diff as EngineDiff, DiffOptions, Growth as EngineGrowth, LiveTree, Metadata, ReadError,
-    Snapshot, Tree,
+    Diff as EngineDiff, DiffOptions, LiveTree, Metadata, ReadError, Snapshot, Tree,
 };
 use transect_sys::name_from_bytes;
 
@@ -54,7 +54,8 @@ pub(crate) fn diff(
     };
     let (diff, complete, unverified, errors) = job::run(py, &cancel, |_| Ok(()), work)??;
     if !complete {
-        errors::warn_partial_trees(py, errors)?;
+        let meaning = "the trees were read in part, so changes may be missing";
+        errors::warn_partial(py, errors, meaning)?;
     }
     let diff = Arc::new(diff);
     let rows = Arc::clone(&diff);
@@ -184,24 +185,16 @@ fn compare(a: &Side, b: &Side, options: &DiffOptions) -> PyResult<EngineDiff> {
 #[pyclass(frozen, extends = Rows, module = "transect")]
 pub(crate) struct Diff {
     diff: Arc<EngineDiff>,
+    /// Whether both trees were read completely. Otherwise, changes may be missing.
+    #[pyo3(get)]
     complete: bool,
+    /// Whether a tree is from a snapshot without checksums, which an earlier version wrote: damage in it is not noticed.
+    #[pyo3(get)]
     unverified: bool,
 }
 
 #[pymethods]
 impl Diff {
-    /// Whether both trees were read completely. Otherwise, changes may be missing.
-    #[getter]
-    fn complete(&self) -> bool {
-        self.complete
-    }
-
-    /// Whether a tree is from a snapshot without checksums, which an earlier version wrote: damage in it is not noticed.
-    #[getter]
-    fn unverified(&self) -> bool {
-        self.unverified
-    }
-
     /// The numbers of changes by their kind. An entry that moved is only "renamed", and everything below it
     /// is not counted.
     #[getter]
@@ -237,7 +230,13 @@ impl Diff {
     /// accounts for nearly all of it: at most a thousand.
     #[getter]
     fn growth(&self) -> Vec<Growth> {
-        self.diff.growth.iter().cloned().map(Growth).collect()
+        let growth = self.diff.growth.iter().cloned();
+        let growth = growth.map(|it| Growth {
+            path: name_from_bytes(it.path),
+            before: it.before,
+            after: it.after,
+        });
+        growth.collect()
     }
 
     fn __bool__(&self) -> bool {
@@ -252,30 +251,23 @@ impl Diff {
 
 /// A directory whose disk usage changed.
 #[pyclass(frozen, module = "transect")]
-pub(crate) struct Growth(EngineGrowth);
+pub(crate) struct Growth {
+    /// The path in the second tree.
+    #[pyo3(get)]
+    path: OsString,
+    /// The bytes that it occupied, with everything below it.
+    #[pyo3(get)]
+    before: u64,
+    /// The bytes that it occupies, with everything below it.
+    #[pyo3(get)]
+    after: u64,
+}
 
 #[pymethods]
 impl Growth {
-    /// The path in the second tree.
-    #[getter]
-    fn path<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        decode(py, name_from_bytes(self.0.path.clone()))
-    }
-
-    /// The bytes that it occupied, with everything below it.
-    #[getter]
-    fn before(&self) -> u64 {
-        self.0.before
-    }
-
-    /// The bytes that it occupies, with everything below it.
-    #[getter]
-    fn after(&self) -> u64 {
-        self.0.after
-    }
-
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let (path, by) = (self.path(py).repr()?, self.0.difference());
+        let path = decode(py, &self.path).repr()?;
+        let by = i128::from(self.after) - i128::from(self.before);
         Ok(format!("<transect.Growth {path}: {by:+} bytes>"))
     }
 }

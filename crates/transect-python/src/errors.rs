@@ -1,12 +1,12 @@
 //! Errors: exceptions for what the caller named, data for what lies inside a tree.
 
+use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyOverflowError, PyRuntimeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
 use transect::{Diagnostics, Error, ScanError};
 
 use crate::paths::decode;
@@ -23,7 +23,9 @@ create_exception!(
 #[pyclass(frozen, module = "transect")]
 #[derive(Clone, Debug)]
 pub(crate) struct ErrorInfo {
-    path: PathBuf,
+    /// The path of the operation.
+    #[pyo3(get)]
+    path: OsString,
     /// The operation that failed: `open_directory`, `read_directory`, `stat` or `read_rules`; of a file that
     /// is transformed, such as `read` or `replace`.
     #[pyo3(get)]
@@ -43,7 +45,7 @@ pub(crate) struct ErrorInfo {
 impl ErrorInfo {
     pub(crate) fn new(error: &ScanError) -> Self {
         Self {
-            path: error.path().to_owned(),
+            path: error.path().into(),
             operation: error.operation().as_str().to_owned(),
             kind: error.kind().as_str(),
             errno: error.io_error().raw_os_error(),
@@ -54,7 +56,7 @@ impl ErrorInfo {
     /// Returns the error of a file that was to be transformed.
     pub(crate) fn of_file(error: &transect_transform::Error) -> Self {
         Self {
-            path: error.path().unwrap_or(Path::new("")).to_owned(),
+            path: error.path().unwrap_or(Path::new("")).into(),
             operation: error.operation().as_str().replace(' ', "_"),
             kind: error.reason().as_str(),
             errno: error.io_error().and_then(io::Error::raw_os_error),
@@ -65,12 +67,6 @@ impl ErrorInfo {
 
 #[pymethods]
 impl ErrorInfo {
-    /// The path of the operation.
-    #[getter]
-    fn path<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        decode(py, &self.path)
-    }
-
     fn __repr__(&self) -> String {
         format!("<transect.ErrorInfo: {}>", self.message)
     }
@@ -118,22 +114,11 @@ pub(crate) fn failed_root(py: Python<'_>, diagnostics: &Diagnostics) -> PyResult
     }
 }
 
-/// Warns that a result is partial.
-pub(crate) fn warn_partial(py: Python<'_>, errors: u64) -> PyResult<()> {
-    warn(py, errors, "the result is partial; the attribute `errors` lists them")
-}
+/// What errors in a result mean.
+pub(crate) const PARTIAL: &str = "the result is partial; the attribute `errors` lists them";
 
-/// Warns that trees that were compared were read in part.
-pub(crate) fn warn_partial_trees(py: Python<'_>, errors: u64) -> PyResult<()> {
-    warn(py, errors, "the trees were read in part, so changes may be missing")
-}
-
-/// Warns that not all files were transformed.
-pub(crate) fn warn_partial_files(py: Python<'_>, errors: u64) -> PyResult<()> {
-    warn(py, errors, "not all files were found and transformed")
-}
-
-fn warn(py: Python<'_>, errors: u64, meaning: &str) -> PyResult<()> {
+/// Warns that there were errors, and what they mean.
+pub(crate) fn warn_partial(py: Python<'_>, errors: u64, meaning: &str) -> PyResult<()> {
     let errors = transect_text::units::counted(errors, "error", "errors");
     let message = format!("{errors}: {meaning}");
     let message = std::ffi::CString::new(message).unwrap_or_default();

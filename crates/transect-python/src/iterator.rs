@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use transect::{Cancel, Diagnostics};
 
-use crate::errors::ErrorInfo;
+use crate::errors::{self, ErrorInfo};
 use crate::fork::Owner;
 
 /// The errors that do not end an iterator.
@@ -41,22 +41,22 @@ struct State {
 pub(crate) struct Items {
     state: Mutex<State>,
     cancel: Cancel,
-    /// Warns that there were errors.
-    warn: fn(Python<'_>, u64) -> PyResult<()>,
+    /// What errors mean.
+    meaning: &'static str,
     /// The process that has the threads.
     owner: Owner,
 }
 
 impl Items {
-    /// Returns the items that `next` returns, until `cancel` stops it.
+    /// Returns the items that `next` returns, until `cancel` stops it. At the end, a warning says what errors mean.
     pub(crate) fn new(
         cancel: Cancel,
-        warn: fn(Python<'_>, u64) -> PyResult<()>,
+        meaning: &'static str,
         next: impl FnMut(Python<'_>, &mut Errors) -> PyResult<Option<Py<PyAny>>> + Send + 'static,
     ) -> Self {
         let state =
             State { next: Some(Box::new(next)), errors: Errors::default(), complete: false };
-        Self { state: Mutex::new(state), cancel, warn, owner: Owner::current() }
+        Self { state: Mutex::new(state), cancel, meaning, owner: Owner::current() }
     }
 
     /// Returns the number of errors so far.
@@ -87,7 +87,7 @@ impl Items {
             let errors = state.errors.count;
             state.complete = errors == 0 && !self.cancel.is_cancelled();
             if errors > 0 {
-                (self.warn)(py, errors)?;
+                errors::warn_partial(py, errors, self.meaning)?;
             }
         }
         item

@@ -1,9 +1,9 @@
 //! `Outcome`: what a transform did with one file.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::PyDict;
 use transect_transform::step::Finding;
 use transect_transform::tree::{FileOutcome, FileStatus, Input};
 
@@ -13,7 +13,9 @@ use crate::paths::decode;
 /// What a transform did with one file.
 #[pyclass(frozen, module = "transect")]
 pub(crate) struct Outcome {
-    path: PathBuf,
+    /// The path of the file.
+    #[pyo3(get)]
+    path: OsString,
     /// "changed"; "would_change" with check=True; "same" if the result equals the file; "inspected" if the
     /// steps only compute; "same_file" for another name of a file; "skipped"; "failed".
     #[pyo3(get)]
@@ -21,7 +23,9 @@ pub(crate) struct Outcome {
     /// Why the file was skipped: "binary", if it is not text and a step is for text; otherwise None.
     #[pyo3(get)]
     reason: Option<&'static str>,
-    same_file_as: Option<PathBuf>,
+    /// The path under which the same file was transformed; None unless the status is "same_file".
+    #[pyo3(get)]
+    same_file_as: Option<OsString>,
     /// The length of the file in bytes; None if it was not read to its end.
     #[pyo3(get)]
     bytes_in: Option<u64>,
@@ -43,7 +47,9 @@ impl Outcome {
             Ok(status) => {
                 match status {
                     FileStatus::Skipped(why) => reason = Some(why.as_str()),
-                    FileStatus::SameFile(first) => same_file_as = Some(inputs[first].path.clone()),
+                    FileStatus::SameFile(first) => {
+                        same_file_as = Some(inputs[first].path.clone().into())
+                    }
                     _ => {}
                 }
                 (status.as_str(), None)
@@ -51,7 +57,7 @@ impl Outcome {
             Err(error) => ("failed", Some(error)),
         };
         Self {
-            path: input.path.clone(),
+            path: input.path.clone().into(),
             status,
             reason,
             same_file_as,
@@ -70,18 +76,6 @@ impl Outcome {
 
 #[pymethods]
 impl Outcome {
-    /// The path of the file.
-    #[getter]
-    fn path<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        decode(py, &self.path)
-    }
-
-    /// The path under which the same file was transformed; None unless the status is "same_file".
-    #[getter]
-    fn same_file_as<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyString>> {
-        self.same_file_as.as_ref().map(|path| decode(py, path))
-    }
-
     /// What the steps computed: dicts with `step` (as given), `stage` ("input", "between" or "result": the
     /// bytes that it is of), `name` such as "blake3", and `value`, a text.
     #[getter]
@@ -104,6 +98,6 @@ impl Outcome {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("<transect.Outcome {}: {}>", self.path(py).repr()?, self.status))
+        Ok(format!("<transect.Outcome {}: {}>", decode(py, &self.path).repr()?, self.status))
     }
 }

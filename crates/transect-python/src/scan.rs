@@ -100,7 +100,7 @@ pub(crate) fn table(
     let diagnostics = tree.table().diagnostics();
     errors::failed_root(py, diagnostics)?;
     if !diagnostics.is_complete() {
-        errors::warn_partial(py, diagnostics.errors)?;
+        errors::warn_partial(py, diagnostics.errors, errors::PARTIAL)?;
     }
     Ok(Table::new(tree, filtered))
 }
@@ -144,7 +144,7 @@ pub(crate) fn read_snapshot(
     let columns = Column::choose(columns.as_deref())?;
     let tree = snapshot::read(py, &parse_path(path)?, &columns, are_chosen)?;
     if !tree.metadata().complete {
-        errors::warn_partial(py, tree.metadata().errors)?;
+        errors::warn_partial(py, tree.metadata().errors, errors::PARTIAL)?;
     }
     Table::new(tree, false).into_object(py, columns)
 }

@@ -104,7 +104,8 @@ pub(crate) fn transform(
         }
         pump.as_mut().map_or(Ok(None), |pump| receive(py, pump, errors))
     };
-    Py::new(py, (Transform, Items::new(cancel, errors::warn_partial_files, next)))
+    let meaning = "not all files were found and transformed";
+    Py::new(py, (Transform, Items::new(cancel, meaning, next)))
 }
 
 /// The steps, and where their files are searched for.

@@ -118,7 +118,7 @@ impl Walk {
         let mut entries = Entries { source, found: FoundEntries::default(), cancel };
         let cancel = entries.cancel.clone();
         let next = move |py: Python<'_>, errors: &mut Errors| entries.next(py, errors);
-        Py::new(py, (Self, Items::new(cancel, errors::warn_partial, next)))
+        Py::new(py, (Self, Items::new(cancel, errors::PARTIAL, next)))
     }
 }
 
