@@ -104,7 +104,7 @@ impl<T: Send + 'static> Pump<T> {
     /// Returns the next item; `None` after the last one.
     ///
     /// # Errors
-    /// What a signal handler raised. The thread is stopped then.
+    /// What a signal handler raised. Dropping the pump stops the thread then.
     pub(crate) fn next(&mut self, py: Python<'_>) -> PyResult<Option<T>> {
         loop {
             if let Some(item) = self.batch.next() {
@@ -114,12 +114,7 @@ impl<T: Send + 'static> Pump<T> {
             let batches = &mut running.batches;
             match py.detach(move || batches.recv_timeout(SIGNALS)) {
                 Ok(batch) => self.batch = batch.into_iter(),
-                Err(RecvTimeoutError::Timeout) => {
-                    if let Err(error) = py.check_signals() {
-                        self.close(py);
-                        return Err(error);
-                    }
-                }
+                Err(RecvTimeoutError::Timeout) => py.check_signals()?,
                 Err(RecvTimeoutError::Disconnected) => {
                     let ended = self.running.take().map(|running| running.stop(py));
                     if let Some(Err(panic)) = ended {
@@ -127,17 +122,6 @@ impl<T: Send + 'static> Pump<T> {
                     }
                 }
             }
-        }
-    }
-}
-
-impl<T> Pump<T> {
-    /// Stops the thread, and drops the items that it made.
-    pub(crate) fn close(&mut self, py: Python<'_>) {
-        self.cancel.cancel();
-        self.batch = Vec::new().into_iter();
-        if let Some(running) = self.running.take() {
-            let _ = running.stop(py);
         }
     }
 }
