@@ -46,7 +46,7 @@ pub(crate) fn parse_options(
             "every_link" => options.every_link = or_false()?,
             "one_file_system" => options.same_file_system = or_false()?,
             "pseudo_file_systems" => options.pseudo_file_systems = or_false()?,
-            "threads" => options.threads = threads(&value)?,
+            "threads" => options.threads = at_least_one("threads", value.extract()?)?,
             unknown => {
                 let message = format!("unexpected keyword argument '{unknown}'");
                 return Err(PyTypeError::new_err(message));
@@ -93,9 +93,10 @@ pub(crate) fn choose<T: Copy>(
     })
 }
 
-fn threads(value: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
-    match value.extract()? {
-        Some(0) => Err(PyValueError::new_err("threads must be at least 1")),
-        threads => Ok(threads),
+/// Returns the value of an argument, which must not be 0.
+pub(crate) fn at_least_one(name: &str, value: Option<usize>) -> PyResult<Option<usize>> {
+    match value {
+        Some(0) => Err(PyValueError::new_err(format!("{name} must be at least 1"))),
+        value => Ok(value),
     }
 }

@@ -18,7 +18,7 @@ use transect_transform::tree::{Job, OutputTarget, find_inputs};
 
 use crate::errors::{self, ErrorInfo};
 use crate::iterator::{Errors, Items};
-use crate::options::{parse_options, texts};
+use crate::options::{at_least_one, parse_options, texts};
 use crate::outcome::Outcome;
 use crate::pump::{BatchSender, Pump};
 
@@ -83,9 +83,7 @@ pub(crate) fn transform(
         Shape::Reduce if !copies => OutputTarget::Discard,
         _ => return Err(PyValueError::new_err("use in_place=True or check=True")),
     };
-    if threads == Some(0) {
-        return Err(PyValueError::new_err("threads must be at least 1"));
-    }
+    let threads = at_least_one("threads", threads)?;
     let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
     let cancel = Cancel::new();
     let passes =
