@@ -1,16 +1,13 @@
 //! `entries` and `glob`: the entries that `transect list` prints.
 
-use std::cmp::Ordering;
-use std::path::PathBuf;
-
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use transect::internal::SortKey;
-use transect::{Cancel, DirEntry, FieldMask};
+use transect::internal::{SortBuffer, SortKey, SortSpec};
+use transect::{Cancel, FieldMask};
 
 use crate::errors;
-use crate::options::{choose, parse_options};
+use crate::options::{at_least_one, choose, parse_options};
 use crate::pump::BatchSender;
 use crate::walk::{Found, Walk, wanted};
 
@@ -39,29 +36,29 @@ pub(crate) fn list(
     attributes: bool,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Py<Walk>> {
-    let order = match (sort, reverse) {
+    let limit = at_least_one("limit", limit)?;
+    let spec = match (sort, reverse) {
         (None, true) => return Err(PyValueError::new_err("reverse needs sort")),
         (None, false) => None,
-        (Some(name), reverse) => Some(Order { key: key(name)?, reverse }),
+        (Some(name), reverse) => {
+            let unknown = format!("there is no key '{name}'; keys");
+            let key = choose(SortKey::ALL, SortKey::as_str, name, &unknown)?;
+            Some(SortSpec { key, reverse, limit })
+        }
     };
-    if limit == Some(0) {
-        return Err(PyValueError::new_err("limit must be at least 1"));
-    }
     let here = PyString::new(py, ".").into_any();
     let cancel = Cancel::new();
     let options = parse_options(paths.unwrap_or(&here), options)?.cancel(cancel.clone());
-    let field = order.map_or(FieldMask::empty(), |order| order.key.field());
+    let field = spec.map_or(FieldMask::empty(), |spec| spec.key.field());
     let plan = options
         .want(wanted(attributes) | field)
         .plan()
         .map_err(|error| errors::exception(py, &error))?;
     let walk = plan.into_iter();
-    match (order, limit) {
+    match (spec, limit) {
         (None, None) => Walk::begin(py, cancel, walk),
         (None, Some(limit)) => Walk::start(py, cancel, move |items| send_first(walk, limit, items)),
-        (Some(order), limit) => Walk::start(py, cancel, move |items| {
-            send_sorted(walk, order, limit.unwrap_or(usize::MAX), items);
-        }),
+        (Some(spec), _) => Walk::start(py, cancel, move |items| send_sorted(walk, spec, items)),
     }
 }
 
@@ -92,11 +89,6 @@ pub(crate) fn glob<'py>(
     wrap_pyfunction!(list, py)?.call((paths,), Some(&options))
 }
 
-fn key(name: &str) -> PyResult<SortKey> {
-    let unknown = format!("there is no key '{name}'; keys");
-    choose(SortKey::ALL, SortKey::as_str, name, &unknown)
-}
-
 /// Sends entries as they are found.
 fn send_first(walk: transect::Walk, limit: usize, items: &mut BatchSender<Found>) {
     let mut entries = 0;
@@ -109,11 +101,16 @@ fn send_first(walk: transect::Walk, limit: usize, items: &mut BatchSender<Found>
 }
 
 /// Sends entries in an order, after the walk.
-fn send_sorted(walk: transect::Walk, order: Order, limit: usize, items: &mut BatchSender<Found>) {
-    let mut first = First { order, limit, entries: Vec::new() };
+fn send_sorted(walk: transect::Walk, spec: SortSpec, items: &mut BatchSender<Found>) {
+    let mut sorted = SortBuffer::new(spec);
     for item in walk {
         match item {
-            Ok(entry) => first.add(entry),
+            Ok(entry) => {
+                let path = entry.path().into_os_string().into_encoded_bytes();
+                let name = path.len().saturating_sub(entry.file_name().len());
+                let attributes = *entry.attributes();
+                sorted.push(&attributes, path, name, entry);
+            }
             error => {
                 if !items.send(Found::One(error)) {
                     return;
@@ -121,77 +118,9 @@ fn send_sorted(walk: transect::Walk, order: Order, limit: usize, items: &mut Bat
             }
         }
     }
-    for entry in first.into_sorted() {
+    for (_, entry) in sorted.into_sorted() {
         if !items.send(Found::One(Ok(entry))) {
             return;
         }
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Order {
-    key: SortKey,
-    reverse: bool,
-}
-
-impl Order {
-    /// Orders as `transect list` does: unknown values come last in either direction, and equal entries are
-    /// ordered by path.
-    fn compare(self, a: &Ranked, b: &Ranked) -> Ordering {
-        let known = b.value.is_some().cmp(&a.value.is_some());
-        known.then_with(|| {
-            let order =
-                a.value.cmp(&b.value).then_with(|| self.key.compare_paths(a.path(), b.path()));
-            if self.reverse { order.reverse() } else { order }
-        })
-    }
-}
-
-struct Ranked {
-    value: Option<i128>,
-    path: PathBuf,
-    entry: DirEntry,
-}
-
-impl Ranked {
-    /// Returns the bytes of the path, and the offset of the name in them.
-    fn path(&self) -> (&[u8], usize) {
-        let path = self.path.as_os_str().as_encoded_bytes();
-        (path, path.len().saturating_sub(self.entry.file_name().len()))
-    }
-}
-
-/// The first entries in an order.
-struct First {
-    order: Order,
-    limit: usize,
-    entries: Vec<Ranked>,
-}
-
-impl First {
-    /// Entries beyond twice the limit before they are dropped.
-    const SLACK: usize = 1024;
-
-    fn add(&mut self, entry: DirEntry) {
-        let (value, path) = (self.order.key.sort_value(entry.attributes()), entry.path());
-        self.entries.push(Ranked { value, path, entry });
-        if self.entries.len() >= self.limit.saturating_mul(2).saturating_add(Self::SLACK) {
-            self.trim();
-        }
-    }
-
-    fn trim(&mut self) {
-        if self.limit < self.entries.len() {
-            let order = self.order;
-            self.entries.select_nth_unstable_by(self.limit, |a, b| order.compare(a, b));
-            self.entries.truncate(self.limit);
-        }
-    }
-
-    fn into_sorted(mut self) -> impl Iterator<Item = DirEntry> {
-        self.trim();
-        let order = self.order;
-        self.entries.sort_unstable_by(|a, b| order.compare(a, b));
-        self.entries.into_iter().map(|ranked| ranked.entry)
     }
 }

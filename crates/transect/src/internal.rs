@@ -6,7 +6,8 @@ pub use crate::options::WorkLimit;
 pub use crate::order::Order;
 pub use crate::profile::{WalkProfile, WalkSettings};
 pub use crate::reader::{AnyHandle, AnyReader, disk_space_of};
-pub use crate::sink::{LineFormat, ListEntry, ListOutput, ListSink, ListTotals, Skips, SortKey};
+pub use crate::sink::{LineFormat, ListEntry, ListOutput, ListSink, ListTotals, Skips};
+pub use crate::sink::{SortBuffer, SortKey, SortSpec};
 pub use crate::walk::StoredRows;
 
 pub use transect_sys::{Reader, StatOrder};

@@ -129,9 +129,9 @@ impl<W: Write> ListOutput<W> {
         }
     }
 
-    fn sorted(&self) -> Option<SortBuffer> {
+    fn sorted(&self) -> Option<SortBuffer<SortedLine>> {
         let (key, reverse) = self.sort?;
-        Some(SortBuffer::new(SortSpec { key, reverse, limit: self.limit }, self.with_totals))
+        Some(SortBuffer::new(SortSpec { key, reverse, limit: self.limit }))
     }
 
     /// Returns whether one more line may be written.
@@ -166,12 +166,15 @@ impl<W: Write> ListOutput<W> {
     }
 }
 
+/// The line to write, if not the path; and for totals, the attributes.
+type SortedLine = (Option<Vec<u8>>, Option<Box<Attributes>>);
+
 /// Writes a line per entry, in the format and order of its [`ListOutput`].
 #[derive(Debug)]
 pub struct ListSink<W: Write> {
     output: Arc<ListOutput<W>>,
     buffer: Vec<u8>,
-    sorted: Option<SortBuffer>,
+    sorted: Option<SortBuffer<SortedLine>>,
     /// The path of the directory being visited, with a separator at the end.
     prefix: Vec<u8>,
     flushed: Instant,
@@ -202,11 +205,12 @@ impl<W: Write> ListSink<W> {
 
     /// Writes the remaining lines, and returns the diagnostics; and the totals, if the output has them.
     pub fn finish(mut self) -> (Diagnostics, Option<ListTotals>) {
-        for (line, attributes) in self.sorted.take().into_iter().flat_map(SortBuffer::into_lines) {
+        let sorted = self.sorted.take().into_iter().flat_map(SortBuffer::into_sorted);
+        for (path, (line, attributes)) in sorted {
             if let (Some(totals), Some(attributes)) = (&mut self.totals, attributes) {
                 totals.add(&attributes, self.follow);
             }
-            self.buffer.extend_from_slice(&line);
+            self.buffer.extend_from_slice(&line.unwrap_or(path));
             self.buffer.push(self.output.terminator);
             // `ListOutput::finish` returns the error.
             if self.buffer.len() >= FLUSH_BYTES && self.flush() == Flow::Quit {
@@ -229,7 +233,8 @@ impl<W: Write> ListSink<W> {
     fn add_line(&mut self, entry: &ListEntry<'_>) -> bool {
         let Self { output, buffer, sorted, totals, entries, .. } = self;
         if let Some(sorted) = sorted {
-            buffer_line(sorted, entry, output.format.as_deref());
+            let attributes = totals.is_some().then(|| Box::new(*entry.attributes()));
+            buffer_line(sorted, entry, output.format.as_deref(), attributes);
         } else if output.reserve_line() {
             match &output.format {
                 None => entry.write_path(buffer),
@@ -323,7 +328,12 @@ impl<W: Write + Send> Sink for ListSink<W> {
 }
 
 /// Keeps a line until all entries are known.
-fn buffer_line(sorted: &mut SortBuffer, entry: &ListEntry<'_>, format: Option<&dyn LineFormat>) {
+fn buffer_line(
+    sorted: &mut SortBuffer<SortedLine>,
+    entry: &ListEntry<'_>,
+    format: Option<&dyn LineFormat>,
+    attributes: Option<Box<Attributes>>,
+) {
     let mut path = Vec::with_capacity(entry.prefix.len() + entry.name().len());
     entry.write_path(&mut path);
     let line = format.map(|format| {
@@ -331,5 +341,5 @@ fn buffer_line(sorted: &mut SortBuffer, entry: &ListEntry<'_>, format: Option<&d
         format.write(entry, &mut line);
         line
     });
-    sorted.push(entry.attributes(), path, entry.prefix.len(), line);
+    sorted.push(entry.attributes(), path, entry.prefix.len(), (line, attributes));
 }

@@ -25,7 +25,7 @@ pub use list::{LineFormat, ListEntry, ListOutput, ListSink};
 pub use list_totals::ListTotals;
 pub use skip_reason::SkipReason;
 pub use skips::Skips;
-pub use sort::SortKey;
+pub use sort::{SortBuffer, SortKey, SortSpec};
 pub use totals::Totals;
 
 /// Whether a walk continues.

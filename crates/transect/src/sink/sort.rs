@@ -1,4 +1,4 @@
-//! Sorts the lines of a list: all are kept until the walk ends, or as many as the limit allows.
+//! Sorts the entries of a list: all are kept until the walk ends, or as many as the limit allows.
 
 use std::cmp::Ordering;
 
@@ -41,13 +41,13 @@ impl SortKey {
     }
 
     /// Returns a number that sorts smallest first; `None` for a key of text, or if the attribute is unknown.
-    pub fn sort_value(self, of: &Attributes) -> Option<i128> {
+    fn sort_value(self, of: &Attributes) -> Option<i128> {
         self.field_and_value().1(of)
     }
 
     /// Orders two entries whose values of [`SortKey::sort_value`] are equal by the bytes of their paths, whose names
     /// begin at these offsets.
-    pub fn compare_paths(self, a: (&[u8], usize), b: (&[u8], usize)) -> Ordering {
+    fn compare_paths(self, a: (&[u8], usize), b: (&[u8], usize)) -> Ordering {
         let by_key = match self {
             Self::Name => a.0[a.1..].cmp(&b.0[b.1..]),
             Self::Natural => compare_naturally(a.0, b.0),
@@ -71,56 +71,51 @@ impl SortKey {
     }
 }
 
-/// The order of a list, and the maximum number of its lines.
+/// The order of a list, and the maximum number of its entries.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SortSpec {
-    pub(super) key: SortKey,
-    pub(super) reverse: bool,
-    pub(super) limit: Option<usize>,
+pub struct SortSpec {
+    /// The key.
+    pub key: SortKey,
+    /// Reverse the order.
+    pub reverse: bool,
+    /// Keep the first entries only.
+    pub limit: Option<usize>,
 }
 
+/// An entry to be sorted, and what the list shows of it.
 #[derive(Debug)]
-struct SortEntry {
+struct SortEntry<T> {
     sort_value: Option<i128>,
     path: Vec<u8>,
     /// The offset of the name in the path.
     name: usize,
-    /// The line to write, if not the path.
-    line: Option<Vec<u8>>,
-    /// For totals of the entries that are written.
-    attributes: Option<Box<Attributes>>,
+    shown: T,
 }
 
 /// The entries that one thread found, or the first of them.
 ///
-/// Without a limit all are kept: their paths, their lines, and a hundred bytes each. With a limit,
-/// at most twice as many plus [`SortBuffer::TRIM_SLACK`].
+/// Without a limit all are kept: their paths, what the list shows, and some bytes each. With a limit,
+/// at most twice as many plus `TRIM_SLACK`.
 #[derive(Debug)]
-pub(super) struct SortBuffer {
+pub struct SortBuffer<T> {
     spec: SortSpec,
-    entries: Vec<SortEntry>,
-    keeps_attributes: bool,
+    entries: Vec<SortEntry<T>>,
 }
 
-impl SortBuffer {
+impl<T> SortBuffer<T> {
     /// Entries kept beyond twice the limit before they are trimmed: rare enough to cost next to
     /// nothing per entry.
     const TRIM_SLACK: usize = 1024;
 
-    pub(super) fn new(spec: SortSpec, keeps_attributes: bool) -> Self {
-        Self { spec, entries: Vec::new(), keeps_attributes }
+    /// Returns a buffer without entries.
+    pub fn new(spec: SortSpec) -> Self {
+        Self { spec, entries: Vec::new() }
     }
 
-    pub(super) fn push(
-        &mut self,
-        attributes: &Attributes,
-        path: Vec<u8>,
-        name: usize,
-        line: Option<Vec<u8>>,
-    ) {
+    /// Adds an entry by its path, in which its name begins at the offset `name`.
+    pub fn push(&mut self, attributes: &Attributes, path: Vec<u8>, name: usize, shown: T) {
         let sort_value = self.spec.key.sort_value(attributes);
-        let attributes = self.keeps_attributes.then(|| Box::new(*attributes));
-        self.entries.push(SortEntry { sort_value, path, name, line, attributes });
+        self.entries.push(SortEntry { sort_value, path, name, shown });
         let limit = self.spec.limit.unwrap_or(usize::MAX);
         if self.entries.len() >= limit.saturating_mul(2).saturating_add(Self::TRIM_SLACK) {
             self.trim();
@@ -141,19 +136,19 @@ impl SortBuffer {
         }
     }
 
-    /// Returns the lines in order, with the attributes of their entries if those were kept.
-    pub(super) fn into_lines(mut self) -> impl Iterator<Item = (Vec<u8>, Option<Box<Attributes>>)> {
+    /// Returns the paths in order, with what the list shows.
+    pub fn into_sorted(mut self) -> impl Iterator<Item = (Vec<u8>, T)> {
         self.trim();
         let Self { spec, mut entries, .. } = self;
         entries.sort_unstable_by(|a, b| spec.compare(a, b));
-        entries.into_iter().map(|entry| (entry.line.unwrap_or(entry.path), entry.attributes))
+        entries.into_iter().map(|entry| (entry.path, entry.shown))
     }
 }
 
 impl SortSpec {
     /// Orders two entries. Unknown values come last, in either direction. Equal entries are ordered
     /// by path, so that a list does not depend on the schedule.
-    fn compare(&self, a: &SortEntry, b: &SortEntry) -> Ordering {
+    fn compare<T>(&self, a: &SortEntry<T>, b: &SortEntry<T>) -> Ordering {
         let known = b.sort_value.is_some().cmp(&a.sort_value.is_some());
         known.then_with(|| {
             let paths = || self.key.compare_paths((&a.path, a.name), (&b.path, b.name));
@@ -200,7 +195,7 @@ mod tests {
 
     fn sorted(key: SortKey, reverse: bool, limit: Option<usize>, sizes: &[u64]) -> Vec<String> {
         let spec = SortSpec { key, reverse, limit };
-        let (mut one, mut two) = (SortBuffer::new(spec, false), SortBuffer::new(spec, false));
+        let (mut one, mut two) = (SortBuffer::new(spec), SortBuffer::new(spec));
         for (index, &size) in sizes.iter().enumerate() {
             let mut attributes = Attributes::of_type(FileType::File);
             if size != 0 {
@@ -208,10 +203,10 @@ mod tests {
             }
             let path = format!("{}/{index:05}", if index % 2 == 0 { "z" } else { "a" });
             let half = if index % 3 == 0 { &mut one } else { &mut two };
-            half.push(&attributes, path.into_bytes(), 2, None);
+            half.push(&attributes, path.into_bytes(), 2, ());
         }
         one.merge(two);
-        one.into_lines().map(|(line, _)| String::from_utf8(line).unwrap()).collect()
+        one.into_sorted().map(|(path, ())| String::from_utf8(path).unwrap()).collect()
     }
 
     #[test]
