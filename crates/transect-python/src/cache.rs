@@ -119,30 +119,23 @@ impl AttributeCache {
 
     /// Switch to the level "frozen" until `thaw`.
     fn freeze(&self, py: Python<'_>) -> PyResult<()> {
-        let cache = self.cache()?;
-        py.detach(|| cache.freeze());
-        Ok(())
+        self.cache().map(|cache| py.detach(|| cache.freeze()))
     }
 
     /// Return to the level of the call. At the level "frozen", drop everything and freeze anew.
     fn thaw(&self, py: Python<'_>) -> PyResult<()> {
-        let cache = self.cache()?;
-        py.detach(|| cache.thaw());
-        Ok(())
+        self.cache().map(|cache| py.detach(|| cache.thaw()))
     }
 
     /// At the level "watched", apply all changes made before this call. Return False if reports of
     /// changes were lost: then everything is dropped, and queried anew.
     fn settle(&self, py: Python<'_>) -> PyResult<bool> {
-        let cache = self.cache()?;
-        Ok(py.detach(|| cache.settle()))
+        self.cache().map(|cache| py.detach(|| cache.settle()))
     }
 
     /// Drop everything.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
-        let cache = self.cache()?;
-        py.detach(|| cache.clear());
-        Ok(())
+        self.cache().map(|cache| py.detach(|| cache.clear()))
     }
 
     /// Drop a path, and everything below it.

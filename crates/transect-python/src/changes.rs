@@ -9,12 +9,10 @@ use transect_snapshot::{Change, Facts};
 use crate::columns::Column;
 use crate::rows::{Columns, raw};
 
-/// Returns the attributes that are compared.
 pub(crate) fn compared() -> impl Iterator<Item = Column> {
     Column::attributes().filter(|column| !matches!(column, Column::Type | Column::Atime))
 }
 
-/// Returns the columns of changes.
 pub(crate) fn columns(changes: &[Change]) -> Columns {
     let text = |of: fn(&Change) -> Option<Cow<'_, str>>| -> ArrayRef {
         Arc::new(changes.iter().map(of).collect::<LargeStringArray>())

@@ -26,7 +26,6 @@ pub(crate) struct Block<'a> {
     pub(crate) paths: Vec<u8>,
 }
 
-/// An entry.
 pub(crate) struct BlockRow<'a> {
     pub(crate) name: &'a OsStr,
     /// Where the path is.
@@ -42,7 +41,6 @@ pub(crate) struct BlockRow<'a> {
 /// field.
 macro_rules! columns {
     ($($id:ident $name:literal $data_type:expr, $field:expr;)*) => {
-        /// A column.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Column { $($id,)* }
 

@@ -12,7 +12,6 @@ use crate::rows::{Columns, raw};
 /// A path, and what was found of it.
 pub(crate) type Found = (PathBuf, LookupResult);
 
-/// Returns the columns of lookups.
 pub(crate) fn columns(found: &[Found]) -> Columns {
     let paths = || found.iter().map(|(path, _)| path.as_os_str().as_encoded_bytes());
     let text: LargeStringArray = paths().map(|path| Some(String::from_utf8_lossy(path))).collect();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use transect_snapshot::LiveTree;
@@ -13,6 +13,7 @@ use transect_web::page::Nonce;
 
 use crate::columns::Column;
 use crate::errors;
+use crate::options::choose;
 use crate::paths::{parse_path, parse_paths};
 use crate::scan;
 use crate::table::Table;
@@ -42,15 +43,8 @@ pub(crate) fn map_of(
     progress: Option<&Bound<'_, PyAny>>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Map> {
-    let measure = match measure {
-        "disk_usage" => Measure::DiskUsage,
-        "apparent_size" => Measure::Apparent,
-        unknown => {
-            let message =
-                format!("there is no measure '{unknown}'; measures: disk_usage, apparent_size");
-            return Err(PyValueError::new_err(message));
-        }
-    };
+    let unknown = format!("there is no measure '{measure}'; measures");
+    let measure = choose(Measure::ALL, Measure::as_str, measure, &unknown)?;
     let (tree, disk) = match tree.cast::<Table>() {
         Ok(_) if options.is_some() || progress.is_some() => {
             return Err(PyTypeError::new_err(
