@@ -84,17 +84,15 @@ impl MoveFinder<'_> {
     /// Finds moves among what was removed and added, and compares what is in directories that moved, until
     /// nothing more is found.
     pub(super) fn find(&self, merger: &mut Merger) -> Result<(), ReadError> {
-        loop {
-            if merger.removed.is_empty() || merger.added.is_empty() {
-                return Ok(());
-            }
+        while !merger.removed.is_empty() && !merger.added.is_empty() {
             let moves = self.find_once(merger)?;
             if moves.is_empty() {
-                return Ok(());
+                break;
             }
             self.report(merger, moves)?;
             self.forget_moved(merger)?;
         }
+        Ok(())
     }
 
     /// Returns pairs of entries below what was removed and added.
@@ -113,15 +111,13 @@ impl MoveFinder<'_> {
                 continue;
             }
             let rows = below(self.b, &mut reader, lone.at);
-            let mut more = rows.advance(true)?;
-            while more {
+            let mut enters = true;
+            while rows.advance(enters)? {
                 let at = rows.position();
-                if merger.moved.1.contains(&at) {
-                    more = rows.advance(false)?;
-                    continue;
+                enters = !merger.moved.1.contains(&at);
+                if enters {
+                    offer(at, &rows.attributes_of(IDENTITY), rows.digest());
                 }
-                offer(at, &rows.attributes_of(IDENTITY), rows.digest());
-                more = rows.advance(true)?;
             }
         }
         let mut moves = Vec::new();
@@ -138,25 +134,22 @@ impl MoveFinder<'_> {
             }
             let rows = below(self.a, &mut reader, lone.at);
             let mut path = PathTracker::new(&lone.path);
-            let mut more = rows.advance(true)?;
-            while more {
+            let mut enters = true;
+            while rows.advance(enters)? {
                 let at = rows.position();
-                if merger.moved.0.contains(&at) {
-                    more = rows.advance(false)?;
+                enters = !merger.moved.0.contains(&at);
+                if !enters {
                     continue;
                 }
                 path.enter(rows.depth(), rows.name());
                 let attributes = rows.attributes_of(IDENTITY);
                 let found = self.take(&attributes, rows.digest(), &mut candidates);
-                let Some(target) = found else {
-                    more = rows.advance(true)?;
-                    continue;
-                };
+                let Some(target) = found else { continue };
                 merger.moved.0.insert(at);
                 merger.moved.1.insert(target);
-                let from = path.path().to_vec();
+                let from = path.path.clone();
                 moves.push(Move { from, before: Facts::of(rows), a: at, b: target });
-                more = rows.advance(false)?;
+                enters = false;
             }
         }
         Ok(moves)
@@ -208,14 +201,12 @@ impl MoveFinder<'_> {
             }
             let rows = below(self.b, &mut reader, lone.at);
             let mut path = PathTracker::new(&lone.path);
-            let mut more = rows.advance(true)?;
-            while more {
+            // Below a directory that moved, other entries may have moved in.
+            while rows.advance(true)? {
                 path.enter(rows.depth(), rows.name());
-                // Below a directory that moved, other entries may have moved in.
                 if let Some(found) = moves.remove(&rows.position()) {
-                    add(found, Facts::of(rows), path.path());
+                    add(found, Facts::of(rows), &path.path);
                 }
-                more = rows.advance(true)?;
             }
         }
         changes.into_iter().for_each(|change| merger.push_rename(change));
@@ -267,13 +258,12 @@ fn count_moved<'t>(
         return Ok(());
     }
     let rows = below(tree, reader, lone.at);
-    let mut more = rows.advance(true)?;
-    while more {
-        let is_moved = moved.contains(&rows.position());
-        if is_moved {
+    let mut enters = true;
+    while rows.advance(enters)? {
+        enters = !moved.contains(&rows.position());
+        if !enters {
             lone.moved_entries += rows.totals().map_or(1, |totals| totals.entries);
         }
-        more = rows.advance(!is_moved)?;
     }
     Ok(())
 }
@@ -301,9 +291,5 @@ impl PathTracker {
         self.path.truncate(self.ends.last().copied().unwrap_or(0));
         self.path = join(&self.path, name);
         self.ends.push(self.path.len());
-    }
-
-    fn path(&self) -> &[u8] {
-        &self.path
     }
 }

@@ -54,8 +54,7 @@ impl Places {
         }
         let failed = |error| read_error(&open.path, error);
         let mut rows = open.snapshot.rows();
-        let mut more = rows.advance(true).map_err(failed)?;
-        while more {
+        while rows.advance(false).map_err(failed)? {
             let Some(item) = named.remove(&name_from_bytes(rows.name().to_vec())) else {
                 return Err(inconsistent(open, "has rows that its task did not read"));
             };
@@ -63,7 +62,6 @@ impl Places {
                 let (first, rows) = (rows.row(), rows.entries());
                 self.add(above, item, Place::Rows { part: number, first, rows });
             }
-            more = rows.advance(false).map_err(failed)?;
         }
         let metadata = open.snapshot.metadata();
         if named.len() as u64 > metadata.vanished.saturating_add(metadata.errors) {
