@@ -9,7 +9,7 @@ use transect::{FaultKind, Operation, ScanError, reason};
 use transect_sys::Inconsistent;
 
 use crate::read::words::fault_kind;
-use crate::stored_path::{StoredPath, hex};
+use crate::stored_path::StoredPath;
 
 /// The maximum number of errors that are stored, and that are read.
 const MAX_ERRORS: usize = 1000;
@@ -50,7 +50,7 @@ impl StoredError {
 
     /// Returns the path as it is stored.
     pub(crate) fn stored_path(&self) -> StoredPath {
-        StoredPath::of(self.path.clone(), self.path_raw.clone())
+        StoredPath { path: self.path.clone(), path_raw: self.path_raw.clone() }
     }
 
     /// Returns the system's error. The number is used only if it means the same on this system.
@@ -88,11 +88,11 @@ impl StoredError {
 
 impl From<&ScanError> for StoredError {
     fn from(error: &ScanError) -> Self {
-        let path = error.path();
+        let StoredPath { path, path_raw } = StoredPath::new(error.path());
         Self {
             operation: error.operation().as_str().to_owned(),
-            path: path.to_string_lossy().into_owned(),
-            path_raw: path.to_str().is_none().then(|| hex(path.as_os_str().as_encoded_bytes())),
+            path,
+            path_raw,
             kind: error.kind().as_str().to_owned(),
             os_error: error.io_error().raw_os_error(),
             message: reason(error.io_error()).chars().take(MAX_MESSAGE).collect(),

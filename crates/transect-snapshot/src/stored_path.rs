@@ -9,10 +9,10 @@ use transect_sys::name_from_bytes;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct StoredPath {
     /// The path; what is not UTF-8 is replaced.
-    path: String,
+    pub(crate) path: String,
     /// The bytes of the path in hexadecimal, if it is not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    path_raw: Option<String>,
+    pub(crate) path_raw: Option<String>,
 }
 
 impl StoredPath {
@@ -23,10 +23,6 @@ impl StoredPath {
             path: path.to_string_lossy().into_owned(),
             path_raw: path.to_str().is_none().then(|| hex(bytes)),
         }
-    }
-
-    pub(crate) fn of(path: String, path_raw: Option<String>) -> Self {
-        Self { path, path_raw }
     }
 
     /// Returns the path.
@@ -48,7 +44,7 @@ impl StoredPath {
 }
 
 /// Returns bytes as hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
