@@ -111,6 +111,14 @@ impl<'b> Thrift<'b> {
     /// whether it read the field; others are skipped.
     pub(crate) fn fields(
         &mut self,
+        field: impl FnMut(&mut Self, i64, u8) -> Result<bool, ReadError>,
+    ) -> Result<(), ReadError> {
+        self.fields_within(MAX_DEPTH, field)
+    }
+
+    fn fields_within(
+        &mut self,
+        depth: u32,
         mut field: impl FnMut(&mut Self, i64, u8) -> Result<bool, ReadError>,
     ) -> Result<(), ReadError> {
         let mut id = 0_i64;
@@ -125,7 +133,7 @@ impl<'b> Thrift<'b> {
             };
             let kind = byte & 15;
             if !field(self, id, kind)? {
-                self.skip(kind, MAX_DEPTH)?;
+                self.skip(kind, depth)?;
             }
         }
     }
@@ -164,16 +172,7 @@ impl<'b> Thrift<'b> {
                     }
                 }
             }
-            STRUCT => loop {
-                let byte = self.byte()?;
-                if byte == 0 {
-                    break;
-                }
-                if byte >> 4 == 0 {
-                    self.number()?;
-                }
-                self.skip(byte & 15, depth - 1)?;
-            },
+            STRUCT => self.fields_within(depth - 1, |_, _, _| Ok(false))?,
             _ => return damaged("a value of an unknown type"),
         }
         Ok(())
