@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use transect::{Error, FieldMask, Filters, ScanOptions};
 
-use crate::read::{ReadError, Snapshot};
+use crate::read::{ReadAt, ReadError, Snapshot};
 
 pub use crate::part::{Item, NameRange, Part, TaskOptions};
 pub use crate::stored_path::StoredPath;
@@ -133,26 +133,25 @@ impl Task {
     /// # Errors
     /// What it asks for cannot be.
     pub fn checked(self) -> Result<Self, TaskError> {
-        let task = self;
         let invalid = |why: &str| TaskError::Invalid(format!("not a task: {why}"));
-        if !is_id(&task.id) {
+        if !is_id(&self.id) {
             return Err(invalid("its id has no 32 hexadecimal digits"));
         }
-        if task.items.iter().any(|item| item.root >= task.roots.len() || !item.path.is_below()) {
+        if self.items.iter().any(|item| item.root >= self.roots.len() || !item.path.is_below()) {
             return Err(invalid("a directory lies outside of the roots"));
         }
-        let is_no_time = task.seconds.is_some_and(|seconds| !(0.0..1e9).contains(&seconds));
-        if is_no_time || task.split == 0 || task.entries_of_directory == 0 {
+        let is_no_time = self.seconds.is_some_and(|seconds| !(0.0..1e9).contains(&seconds));
+        if is_no_time || self.split == 0 || self.entries_of_directory == 0 {
             return Err(invalid("a limit is out of range"));
         }
-        if let Some(glob) = task.options.exclude.iter().find(|glob| glob.contains('/')) {
+        if let Some(glob) = self.options.exclude.iter().find(|glob| glob.contains('/')) {
             let why = format!("cannot exclude '{glob}': tasks match names, not paths");
             return Err(TaskError::Invalid(why));
         }
-        let filters = Filters::new().globs(task.options.globs());
-        let roots = task.roots.iter().map(StoredPath::to_path);
+        let filters = Filters::new().globs(self.options.globs());
+        let roots = self.roots.iter().map(StoredPath::to_path);
         ScanOptions::new(roots).filters(filters).plan().map_err(TaskError::Walk)?;
-        Ok(task)
+        Ok(self)
     }
 
     /// Returns the task that reads the list with this number of what the task with the id `above` left over. `self` is a
@@ -161,22 +160,30 @@ impl Task {
     /// # Errors
     /// The part of the other task is not in the directory, cannot be read, is of another scan, or has no such list.
     pub fn following(&self, folder: &Path, above: &str, list: usize) -> Result<Self, TaskError> {
-        let invalid = |why: String| TaskError::Invalid(why);
         if !is_id(above) {
-            return Err(invalid(format!("'{above}' is not the id of a task")));
+            return Err(TaskError::Invalid(format!("'{above}' is not the id of a task")));
         }
         let path = folder.join(file_name(above));
-        let snapshot = Snapshot::open(&path).map_err(|error| read_error(&path, error))?;
-        let part = snapshot.metadata().part.as_ref();
-        let is_own = |part: &&Part| part.roots == self.roots && part.options == self.options;
-        let part = part
-            .filter(is_own)
-            .ok_or_else(|| invalid(format!("'{}' is the part of another scan", path.display())))?;
+        let snapshot = self.open_part(&path, above)?;
+        let part = part_of(&snapshot);
         if list >= part.leftover.len() {
-            let path = path.display();
-            return Err(invalid(format!("'{path}' has no list {list} of what is left over")));
+            let what = format!("'{}' has no list {list} of what is left over", path.display());
+            return Err(TaskError::Invalid(what));
         }
         Ok(self.child(part, list))
+    }
+
+    /// Opens the part of a task of this scan.
+    fn open_part(&self, path: &Path, task: &str) -> Result<Snapshot, TaskError> {
+        let snapshot = Snapshot::open(path).map_err(|error| read_error(path, error))?;
+        let is_own = |part: &Part| {
+            part.task == task && part.roots == self.roots && part.options == self.options
+        };
+        if !snapshot.metadata().part.as_ref().is_some_and(is_own) {
+            let what = format!("'{}' is the part of another scan", path.display());
+            return Err(TaskError::Invalid(what));
+        }
+        Ok(snapshot)
     }
 
     /// Returns the task that reads the list with this number of what a part left over.
@@ -205,6 +212,11 @@ impl Task {
         let times = if self.options.all_times { FieldMask::TIMES } else { FieldMask::empty() };
         DEFAULT_FIELDS | times
     }
+}
+
+/// Returns what an opened part says about its task.
+fn part_of<S: ReadAt>(snapshot: &Snapshot<S>) -> &Part {
+    snapshot.metadata().part.as_ref().expect("BUG: it was checked when it was opened")
 }
 
 fn is_id(text: &str) -> bool {

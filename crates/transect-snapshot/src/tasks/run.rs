@@ -21,7 +21,6 @@ use super::sink::{Left, Ranges, TaskSink};
 use super::{Item, MANIFEST_NAME, Part, RESULT_SCHEMA, StoredPath, Task, TaskError, TaskResult};
 use super::{file_name, read_error};
 use crate::metadata::{Metadata, Scope};
-use crate::read::Snapshot;
 
 /// The message of errors about directories whose task was given up.
 const GIVEN_UP: &str = "its task was given up";
@@ -273,16 +272,8 @@ impl Task {
 
     /// Returns the result that belongs to a part that is there.
     fn adopt(&self, path: &Path) -> Result<TaskResult, TaskError> {
-        let snapshot = Snapshot::open(path).map_err(|error| read_error(path, error))?;
-        let metadata = snapshot.metadata();
-        let is_own = |part: &Part| {
-            part.task == self.id && part.roots == self.roots && part.options == self.options
-        };
-        if !metadata.part.as_ref().is_some_and(is_own) {
-            let path = path.display();
-            return Err(TaskError::Invalid(format!("'{path}' is the part of another scan")));
-        }
-        Ok(self.result(snapshot.len(), metadata, true))
+        let snapshot = self.open_part(path, &self.id)?;
+        Ok(self.result(snapshot.len(), snapshot.metadata(), true))
     }
 
     fn result(&self, rows: u64, metadata: &Metadata, adopted: bool) -> TaskResult {

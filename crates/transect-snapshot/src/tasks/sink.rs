@@ -83,8 +83,7 @@ impl Sink for TaskSink {
         self.table.leave(dir);
     }
 
-    fn omit(&mut self, dir: &Dir, omission: Omission) -> Flow {
-        let mut omission = omission;
+    fn omit(&mut self, dir: &Dir, mut omission: Omission) -> Flow {
         if let Omission::Skipped(SkipReason::LargeDirectory) = omission {
             self.left.large.insert(dir.path());
             // For programs that read parts there is no difference: another part has it.

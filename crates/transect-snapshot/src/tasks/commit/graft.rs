@@ -11,11 +11,11 @@ use transect::{FileType, SkipReason};
 use transect_sys::name_from_bytes;
 
 use super::part_set::PartSet;
-use super::parts::{inconsistent, part_of};
+use super::parts::inconsistent;
 use super::places::Place;
 use crate::read::rows::NameStack;
 use crate::read::{ReadError, RowReader};
-use crate::tasks::{Item, StoredPath, TaskError, read_error};
+use crate::tasks::{Item, StoredPath, TaskError, part_of, read_error};
 
 /// A part whose rows are being read.
 struct Frame<'c> {
@@ -125,8 +125,7 @@ impl<'c> Graft<'c> {
 
     /// As [`Graft::advance`], but stops before it goes to another part: until the next call, the rows that were read
     /// last can still be read.
-    pub(super) fn step(&mut self, enters: bool) -> Result<Step, TaskError> {
-        let mut enters = enters;
+    pub(super) fn step(&mut self, mut enters: bool) -> Result<Step, TaskError> {
         match std::mem::replace(&mut self.pending, Pending::Nothing) {
             Pending::Nothing if !enters => {
                 let entries = self.frames.last().map_or(0, |frame| frame.rows.entries());

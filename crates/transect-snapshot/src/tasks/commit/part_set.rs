@@ -5,9 +5,9 @@ use std::path::Path;
 
 use transect::FieldMask;
 
-use super::parts::{OpenPart, check_continues, first_of, open_all, part_of};
+use super::parts::{OpenPart, check_continues, first_of, open_all};
 use super::places::{Place, Places};
-use crate::tasks::{Item, TaskError};
+use crate::tasks::{Item, TaskError, part_of};
 
 /// All parts of one scan.
 pub(super) struct PartSet {

@@ -13,7 +13,7 @@ use transect_sys::input::open_regular;
 
 use crate::read::Snapshot;
 use crate::schema::Column;
-use crate::tasks::{Part, TaskError, read_error};
+use crate::tasks::{TaskError, part_of, read_error};
 
 /// A part that is open for reading.
 pub(super) struct OpenPart {
@@ -119,10 +119,6 @@ pub(super) fn first_of(
             "'{folder}' has parts of several scans, or the first part is missing"
         ))),
     }
-}
-
-pub(super) fn part_of<S: ReadAt>(snapshot: &Snapshot<S>) -> &Part {
-    snapshot.metadata().part.as_ref().expect("BUG: it was checked when it was opened")
 }
 
 /// Checks that a part is of the same scan as the first one, and has what another one left over for it.

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 
 use transect_sys::name_from_bytes;
 
-use super::parts::{OpenPart, inconsistent, part_of};
-use crate::tasks::{Item, NameRange, Part, Task, TaskError, read_error};
+use super::parts::{OpenPart, inconsistent};
+use crate::tasks::{Item, NameRange, Part, Task, TaskError, part_of, read_error};
 
 /// A root of a part.
 #[derive(Clone, Copy, Debug)]
