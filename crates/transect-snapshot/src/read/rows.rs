@@ -477,8 +477,5 @@ pub(crate) fn check_name(name: &[u8], depth: u32, is_raw: bool) -> Result<(), Re
     };
     // Few names are not ASCII.
     let is_text = name.is_ascii() || std::str::from_utf8(name).is_ok();
-    match is_valid && is_text != is_raw {
-        true => Ok(()),
-        false => damaged("a name that no file can have"),
-    }
+    if is_valid && is_text != is_raw { Ok(()) } else { damaged("a name that no file can have") }
 }

@@ -279,10 +279,7 @@ impl Baseline {
 
     /// Returns the attributes that were queried for the snapshot, and that the system did not report for any entry.
     pub(super) fn never_reported(&self) -> FieldMask {
-        match self.reported.is_empty() {
-            true => FieldMask::empty(),
-            false => self.loaded - self.reported,
-        }
+        if self.reported.is_empty() { FieldMask::empty() } else { self.loaded - self.reported }
     }
 
     /// Returns whether changes are reported by the file system.
