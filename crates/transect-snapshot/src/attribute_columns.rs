@@ -29,7 +29,6 @@ macro_rules! for_attribute_columns {
 
 pub(crate) use for_attribute_columns;
 
-/// Sets an attribute.
 pub(crate) type SetAttribute = fn(&mut Attributes, u64);
 
 /// Lists the attributes, each with its column.

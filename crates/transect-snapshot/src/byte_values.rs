@@ -9,7 +9,6 @@ pub(crate) struct ByteValues {
 }
 
 impl ByteValues {
-    /// Returns the number of values.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }

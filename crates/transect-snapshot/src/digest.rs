@@ -88,7 +88,6 @@ impl DirectoryDigest {
         self.pending = Vec::new();
     }
 
-    /// Returns the digest.
     pub(crate) fn finish(&mut self) -> Digest {
         self.hasher.update(&self.pending);
         self.pending.clear();

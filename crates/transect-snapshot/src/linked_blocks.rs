@@ -9,7 +9,6 @@ use std::ops::Range;
 /// The key of the blocks in the metadata.
 pub(crate) const LINKED_KEY: &str = "transect.linked_blocks";
 
-/// The number of rows of a block.
 pub(crate) const LINKED_BLOCK_ROWS: u64 = 8192;
 
 /// Returns the text of a file of `rows` rows; for each block whether it is one of these.

@@ -12,7 +12,6 @@
 /// The key of its place, as two numbers: offset and length.
 pub(crate) const INDEX_KEY: &str = "transect.name_index";
 
-/// The bytes of a gram.
 pub(crate) const GRAM_BYTES: usize = 4;
 
 /// The number of rows of a block. Smaller blocks rule out more, but each needs its own bits.
@@ -25,7 +24,6 @@ pub(crate) const MAX_SLICES: usize = 1 << 14;
 /// The maximum number of slices that a reader accepts.
 const MAX_READ_SLICES: u32 = 1 << 16;
 
-/// The length of the header.
 pub(crate) const HEADER_BYTES: usize = 32;
 
 /// The length of the checksum of a slice.
@@ -33,7 +31,6 @@ pub(crate) const CHECKSUM_BYTES: usize = 4;
 
 const MAGIC: &[u8; 8] = b"TRNAMES1";
 
-/// The shape of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IndexShape {
     pub(crate) rows: u64,
@@ -43,7 +40,6 @@ pub(crate) struct IndexShape {
 }
 
 impl IndexShape {
-    /// Returns the number of blocks.
     pub(crate) fn blocks(self) -> u64 {
         self.rows.div_ceil(self.block_rows.into())
     }
@@ -59,7 +55,6 @@ impl IndexShape {
         HEADER_BYTES as u64 + self.slice_bytes() * u64::from(self.slices)
     }
 
-    /// Returns the header.
     pub(crate) fn header(self) -> [u8; HEADER_BYTES] {
         let mut header = [0; HEADER_BYTES];
         header[..8].copy_from_slice(MAGIC);
@@ -84,7 +79,6 @@ impl IndexShape {
     }
 }
 
-/// Returns the checksum of a slice.
 pub(crate) fn checksum(slice: u32, bits: &[u8]) -> [u8; CHECKSUM_BYTES] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&slice.to_le_bytes()).update(bits);

@@ -81,7 +81,6 @@ pub(crate) struct ColumnSpec {
 /// Defines the columns and their numbers.
 macro_rules! columns {
     ($($id:ident $name:literal $physical:ident $meaning:expr, $layout:ident, $optional:literal;)*) => {
-        /// The number of a column.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Column { $($id,)* }
 

@@ -29,12 +29,10 @@ impl Scratch {
         Self { folder, file: None, in_file: 0, buffer: Vec::new() }
     }
 
-    /// Returns the number of bytes.
     pub(crate) fn len(&self) -> u64 {
         self.in_file + self.buffer.len() as u64
     }
 
-    /// Appends bytes.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.buffer.extend_from_slice(bytes);
         match &self.folder {
@@ -68,7 +66,6 @@ impl Scratch {
         Ok(())
     }
 
-    /// Writes all bytes to `out`.
     pub(crate) fn copy_to(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let mut block = vec![0; BUFFER.min(self.in_file as usize)];
         let mut offset = 0;

@@ -39,7 +39,6 @@ impl<const N: usize> Sorter<N> {
         Self { records: Vec::new(), limit, runs, ends: Vec::new() }
     }
 
-    /// Adds a record.
     pub(crate) fn push(&mut self, record: [u8; N]) -> io::Result<()> {
         if self.records.len() == self.limit {
             self.end_run()?;
@@ -106,7 +105,6 @@ struct Run {
     read: usize,
 }
 
-/// Sorted records.
 #[derive(Debug)]
 pub(crate) struct Sorted<const N: usize> {
     /// The next record of each run.
@@ -118,7 +116,6 @@ pub(crate) struct Sorted<const N: usize> {
 }
 
 impl<const N: usize> Sorted<N> {
-    /// Returns the next record.
     pub(crate) fn next(&mut self) -> io::Result<Option<[u8; N]>> {
         let Some(Reverse((record, run))) = self.heap.pop() else { return Ok(self.rest.next()) };
         self.refill(run)?;

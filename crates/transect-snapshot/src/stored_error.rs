@@ -48,7 +48,6 @@ impl StoredError {
         Some(ScanError::new(operation, path, self.depth, self.io_error()))
     }
 
-    /// Returns the path as it is stored.
     pub(crate) fn stored_path(&self) -> StoredPath {
         StoredPath { path: self.path.clone(), path_raw: self.path_raw.clone() }
     }

@@ -141,7 +141,6 @@ impl TreeRows<'_> {
         }
     }
 
-    /// Returns which entry this is.
     pub(crate) fn position(&self) -> Position {
         match self {
             Self::Stored(rows) => Position::Stored(rows.row(), rows.entries()),
@@ -172,7 +171,6 @@ impl TreeRows<'_> {
         }
     }
 
-    /// Returns some of the attributes.
     pub(crate) fn attributes_of(&self, fields: FieldMask) -> Attributes {
         match self {
             Self::Stored(rows) => rows.attributes_of(fields),

@@ -13,7 +13,6 @@ use crate::tree::{Position, TreeRows};
 use super::change::{Change, ChangeKind, Diff, DiffOptions, Facts, Growth};
 use super::compare::changed_fields;
 
-/// What is merged.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Pair<'p> {
     /// All entries of both trees.
@@ -144,7 +143,6 @@ impl Merger {
         self.push(Change { fields, ..change });
     }
 
-    /// Merges the entries of two readers.
     pub(super) fn merge(
         &mut self,
         mut a: TreeRows<'_>,
@@ -329,7 +327,6 @@ impl Merger {
         !is_same
     }
 
-    /// Returns the diff.
     pub(super) fn finish(mut self) -> Diff {
         for Lone { path, facts, moved_entries, .. } in std::mem::take(&mut self.removed) {
             let change = Change::new(ChangeKind::Removed, path);

@@ -72,7 +72,6 @@ struct Move {
     b: Position,
 }
 
-/// Finds moves.
 pub(super) struct MoveFinder<'t> {
     pub(super) a: Tree<'t>,
     pub(super) b: Tree<'t>,

@@ -32,7 +32,6 @@ use search::NameMatcher;
 /// The rows that a thread searches at a time.
 const TASK_ROWS: u64 = 32_768;
 
-/// The maximum number of threads.
 const MAX_THREADS: usize = 16;
 
 /// An entry that was found.

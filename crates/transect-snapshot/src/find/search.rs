@@ -135,7 +135,6 @@ impl Search {
     }
 }
 
-/// Judges names.
 pub(super) struct NameMatcher<'s> {
     pub(super) ignore_case: bool,
     /// The words, the longest first.

@@ -66,7 +66,6 @@ pub(crate) struct ColumnReader<'s> {
     pub(super) is_plain: bool,
 }
 
-/// The numbers of some rows.
 pub(crate) struct Numbers<'r> {
     /// One for each row; 0 if it is null.
     pub(crate) values: &'r [u64],
@@ -208,7 +207,6 @@ impl<'s> ColumnReader<'s> {
         Ok(Numbers { values, defined: self.defined.get(skipped..).unwrap_or_default() })
     }
 
-    /// Returns all rows with this text.
     pub(crate) fn rows_with(&mut self, text: &[u8]) -> Result<Vec<u64>, ReadError> {
         let rows = self.groups.last().map_or(0, |group| group.first_row + group.rows);
         let (mut found, mut row) = (Vec::new(), 0);

@@ -8,7 +8,6 @@ use crate::byte_values::ByteValues;
 use super::error::{ReadError, damaged};
 use super::thrift::varint;
 
-/// A reader of the bytes of a page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageBytes<'b>(&'b [u8]);
 

@@ -62,7 +62,6 @@ impl From<io::Error> for ReadError {
     }
 }
 
-/// Returns an error for a damaged file.
 pub(crate) fn damaged<T>(reason: impl Into<String>) -> Result<T, ReadError> {
     Err(ReadError::Damaged(reason.into()))
 }

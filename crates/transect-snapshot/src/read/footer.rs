@@ -20,7 +20,6 @@ const MAGIC: &[u8; 4] = b"PAR1";
 /// The maximum length of the description: enough for a thousand million rows.
 const MAX_FOOTER_BYTES: u64 = 256 << 20;
 
-/// The maximum number of rows in a group.
 const MAX_GROUP_ROWS: u64 = 1 << 20;
 
 /// The maximum number of rows: what a table can hold.
@@ -113,7 +112,6 @@ pub(super) fn has_mark(source: &impl ReadAt) -> bool {
     is_mark_at(0) || last.is_some_and(is_mark_at)
 }
 
-/// Reads the description of a file.
 pub(super) fn read(source: &impl ReadAt) -> Result<Footer, ReadError> {
     let size = source.size()?;
     // Two marks and a length.

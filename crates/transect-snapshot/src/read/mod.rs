@@ -98,7 +98,6 @@ impl<S: ReadAt> Snapshot<S> {
         RowReader::new(&self.source, &self.footer.groups, first, end)
     }
 
-    /// Returns a reader of one column.
     pub(crate) fn column(&self, column: Column) -> ColumnReader<'_> {
         ColumnReader::new(&self.source, &self.footer.groups, column)
     }

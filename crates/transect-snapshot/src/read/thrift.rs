@@ -27,7 +27,6 @@ pub(crate) fn varint(mut byte: impl FnMut() -> Result<u8, ReadError>) -> Result<
     damaged("a number of more than 64 bits")
 }
 
-/// A reader of bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Thrift<'b> {
     bytes: &'b [u8],
@@ -55,7 +54,6 @@ impl<'b> Thrift<'b> {
         varint(|| self.byte())
     }
 
-    /// Reads a signed number.
     pub(crate) fn number(&mut self) -> Result<i64, ReadError> {
         let value = self.varint()?;
         Ok((value >> 1) as i64 ^ -((value & 1) as i64))

@@ -3,7 +3,6 @@
 use transect::table::UnreadReason;
 use transect::{FaultKind, SkipReason};
 
-/// Returns the reason that a word stands for.
 pub(crate) fn unread_reason(word: &str) -> UnreadReason {
     if word == UnreadReason::Unvisited.as_str() {
         return UnreadReason::Unvisited;

@@ -80,7 +80,6 @@ impl Proof {
     }
 }
 
-/// A directory of the snapshot.
 #[derive(Debug)]
 struct Directory {
     row: u32,
@@ -321,7 +320,6 @@ impl Baseline {
         self.inherited_entries.fetch_add(entries, Ordering::Relaxed);
     }
 
-    /// Returns the directory that is a root.
     pub(super) fn root(&self, named: &Path) -> Option<u32> {
         self.roots.iter().find(|(root, _)| root.named == named).and_then(|(_, number)| *number)
     }
@@ -365,7 +363,6 @@ impl Baseline {
         row.saturating_add(self.entries[row as usize])
     }
 
-    /// Returns the name of an entry.
     pub(super) fn name(&self, row: u32) -> Cow<'_, OsStr> {
         let name = self.bytes(row);
         #[cfg(unix)]
@@ -379,7 +376,6 @@ impl Baseline {
         &self.names[begin..self.ends[row as usize]]
     }
 
-    /// Returns the type of an entry.
     pub(super) fn file_type(&self, row: u32) -> FileType {
         self.types[row as usize]
     }

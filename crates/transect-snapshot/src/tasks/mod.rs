@@ -38,9 +38,7 @@ pub use commit::{Commit, CommitLimits, Manifest, ManifestPart, Outlined, remove_
 /// The name of the file that says what a finished scan consists of, in the directory of its parts.
 pub const MANIFEST_NAME: &str = "_manifest.json";
 
-/// The schema of [`Task`] as JSON.
 const TASK_SCHEMA: &str = "transect.task/1";
-/// The schema of [`TaskResult`] as JSON.
 const RESULT_SCHEMA: &str = "transect.task_result/1";
 
 /// The attributes that every snapshot has.
@@ -173,7 +171,6 @@ impl Task {
         Ok(self.child(part, list))
     }
 
-    /// Opens the part of a task of this scan.
     fn open_part(&self, path: &Path, task: &str) -> Result<Snapshot, TaskError> {
         let snapshot = Snapshot::open(path).map_err(|error| read_error(path, error))?;
         let is_own = |part: &Part| {
@@ -198,7 +195,6 @@ impl Task {
         }
     }
 
-    /// Returns the path of an item.
     fn path_of(&self, item: &Item) -> PathBuf {
         Self::join(self.roots[item.root].to_path(), item)
     }
@@ -223,7 +219,6 @@ fn is_id(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
-/// Returns the name of the file of a part.
 fn file_name(id: &str) -> String {
     format!("part-{id}.parquet")
 }

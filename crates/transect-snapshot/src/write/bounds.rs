@@ -14,7 +14,6 @@ pub(super) enum Bounds {
     Text(String, String),
 }
 
-/// A bound as it is stored.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct StoredBound {
     pub(super) bytes: Vec<u8>,

@@ -109,7 +109,6 @@ impl ColumnValues {
     }
 }
 
-/// The rows of a page.
 #[derive(Debug)]
 pub(crate) struct PageColumns {
     /// In the order of [`COLUMNS`].
@@ -155,7 +154,6 @@ pub(crate) struct RowValues<'r> {
     pub(crate) directory: Option<DirectoryValues<'r>>,
 }
 
-/// What is stored of a directory.
 pub(crate) struct DirectoryValues<'r> {
     pub(crate) totals: StoredTotals,
     pub(crate) newest: Option<i64>,

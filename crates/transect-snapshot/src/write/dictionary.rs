@@ -53,7 +53,6 @@ impl PageDictionary {
         Self { values: distinct.values, indices }
     }
 
-    /// Returns the bounds of the values.
     pub(super) fn bounds(&self, spec: &ColumnSpec) -> Option<Bounds> {
         match spec.physical {
             Physical::Bytes => Bounds::of_texts(self.values.iter().map(|&it| word(spec, it))),

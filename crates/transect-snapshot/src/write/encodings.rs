@@ -24,7 +24,6 @@ pub(super) struct RepeatedBytes {
 }
 
 impl RepeatedBytes {
-    /// Returns the value of a row.
     pub(super) fn get(&self, row: usize) -> &[u8] {
         self.values.get(self.of_row[row] as usize)
     }

@@ -103,7 +103,6 @@ impl<'o> FileWriter<'o> {
         })
     }
 
-    /// Appends the index of names.
     pub(super) fn append_name_index(&mut self, index: NameIndexWriter) -> io::Result<()> {
         let length = index.finish(self.out)?;
         self.name_index = Some(IndexPlace { offset: self.offset, length: length as usize });

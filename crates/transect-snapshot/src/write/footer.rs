@@ -123,7 +123,6 @@ impl ColumnChunk {
         }
     }
 
-    /// Writes the fields of `Statistics`.
     fn write_statistics(&self, fields: &mut Fields<'_>) {
         fields.i64(3, self.nulls as i64);
         if let Some((least, greatest)) = &self.bounds {

@@ -57,7 +57,6 @@ pub fn write(
     write_on(threads(), table, metadata, cancel, out)
 }
 
-/// Returns the number of threads that encode.
 pub(crate) fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |threads| threads.get()).min(MAX_THREADS)
 }

@@ -35,7 +35,6 @@ pub(super) struct Page {
     pub(super) uncompressed: usize,
 }
 
-/// A page of data.
 #[derive(Debug)]
 pub(super) struct DataPage {
     pub(super) page: Page,

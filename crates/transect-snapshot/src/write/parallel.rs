@@ -21,7 +21,6 @@ use super::dictionary::{self, DictionaryPages, IndexedPage};
 use super::name_index;
 use super::page::DataPage;
 
-/// The number of pages in a row group.
 const GROUP_PAGES: usize = GROUP_ROWS / PAGE_ROWS;
 
 /// The maximum number of pages for each thread that wait for it or that it encodes.

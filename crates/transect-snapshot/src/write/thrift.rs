@@ -30,7 +30,6 @@ pub(super) fn zigzag(out: &mut Vec<u8>, value: i64) {
     varint(out, ((value << 1) ^ (value >> 63)) as u64);
 }
 
-/// Appends a structure.
 pub(super) fn structure(out: &mut Vec<u8>, fields: impl FnOnce(&mut Fields<'_>)) {
     fields(&mut Fields { out, last: 0 });
     out.push(0);

@@ -210,7 +210,6 @@ impl<'c> Graft<'c> {
         }
     }
 
-    /// Returns a reader of some rows of a part.
     fn reader(&mut self, part: usize, first: u64, count: u64) -> RowReader<'c> {
         let kept = self.closed.iter().position(|(closed, _)| *closed == part);
         match kept.and_then(|at| self.closed.remove(at)) {

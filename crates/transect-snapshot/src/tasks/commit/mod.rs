@@ -41,7 +41,6 @@ use part_set::PartSet;
 use parts::OpenPart;
 use stream::RowStream;
 
-/// The schema of [`Manifest`] as JSON.
 const MANIFEST_SCHEMA: &str = "transect.manifest/1";
 
 /// All parts of a scan, to be put together.

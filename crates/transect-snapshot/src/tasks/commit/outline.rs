@@ -34,7 +34,6 @@ struct OpenDirectory {
     /// Its row in the whole tree.
     row: u64,
     part: usize,
-    /// Its row in the part.
     row_in_part: u64,
     name: Vec<u8>,
     /// The errors in and below it in that part, without those of directories in it.

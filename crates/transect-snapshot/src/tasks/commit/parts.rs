@@ -15,7 +15,6 @@ use crate::read::Snapshot;
 use crate::schema::Column;
 use crate::tasks::{TaskError, part_of, read_error};
 
-/// A part that is open for reading.
 pub(super) struct OpenPart {
     pub(super) id: String,
     pub(super) path: PathBuf,

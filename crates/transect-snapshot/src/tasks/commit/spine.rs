@@ -9,7 +9,6 @@ use crate::digest::{Digest, DirectoryDigest};
 use crate::read::StoredTotals;
 use crate::sorter::{Sorted, Sorter, u64_at, u128_at};
 
-/// The bytes of a record.
 const RECORD_BYTES: usize = 96;
 
 /// The totals of a directory. Bytes are exact, so that others can be subtracted.
