@@ -49,7 +49,6 @@ fn likely_reader(volume: &dyn ReadAt) -> Option<ReaderKind> {
     }
 }
 
-/// Returns what a reader reads.
 fn held_for(reader: ReaderKind) -> &'static str {
     match reader {
         ReaderKind::Ntfs => "NTFS",

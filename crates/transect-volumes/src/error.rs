@@ -12,7 +12,6 @@ pub(super) fn unsupported(text: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, text.into())
 }
 
-/// Returns an error like this one.
 pub(super) fn same_error(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(number) => io::Error::from_raw_os_error(number),

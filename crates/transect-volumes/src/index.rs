@@ -46,7 +46,6 @@ struct Segment {
     count: u32,
 }
 
-/// The bytes before a name.
 const BEFORE_NAME: usize = 6;
 
 impl Names {
@@ -243,7 +242,6 @@ fn sorted_segments(parts: &[Vec<Segment>], directories: usize) -> (Vec<Segment>,
     sorted_by_directory(all, directories, |a, b| a.logical.cmp(&b.logical))
 }
 
-/// Stands for no directory.
 pub(super) const NO_DIRECTORY: u32 = u32::MAX;
 
 impl VolumeIndex {
@@ -367,7 +365,6 @@ impl VolumeIndex {
         Some(steps)
     }
 
-    /// Has the walk begin at a directory.
     #[cfg(windows)]
     pub(super) fn begin_walk_at(&mut self, directory: u32) {
         self.about.root = self.inode_of(directory);

@@ -21,7 +21,6 @@ use super::index::VolumeIndex;
 use super::threads::Effort;
 use super::{contents, ntfs};
 
-/// The device of a volume.
 pub(super) type Device = Aligned<File>;
 
 /// The prefixes of devices.
@@ -78,7 +77,6 @@ struct Place {
     id: Option<FileId>,
 }
 
-/// Finds the volume that a directory is on.
 fn place_of(directory: &Path) -> io::Result<Place> {
     if !ends_with_separator(directory) && directory.symlink_metadata()?.is_symlink() {
         return Err(unsupported(
@@ -91,7 +89,6 @@ fn place_of(directory: &Path) -> io::Result<Place> {
     Ok(Place { device: device_of(&mount_point)?, below, id })
 }
 
-/// Returns the device of the volume with this mount point.
 fn device_of(mount_point: &Path) -> io::Result<PathBuf> {
     match mount_point.as_os_str().as_encoded_bytes() {
         [letter, b':', b'\\'] => Ok(PathBuf::from(format!(r"\\.\{}:", char::from(*letter)))),

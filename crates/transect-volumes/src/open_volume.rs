@@ -14,7 +14,6 @@ use transect_sys::linux::ListingHandle;
 use super::index::{Found, VolumeIndex};
 use super::inode_table::Role;
 
-/// A volume that was read.
 #[derive(Debug)]
 pub(super) struct OpenVolume {
     pub(super) index: VolumeIndex,

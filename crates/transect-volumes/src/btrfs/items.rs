@@ -22,7 +22,6 @@ const INODE_LENGTH: usize = 160;
 const BEFORE_NAME: usize = 30;
 const TYPE_DIRECTORY: u8 = 2;
 
-/// An item of a tree.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item<'a> {
     pub(super) key: BtrfsKey,
@@ -97,7 +96,6 @@ impl<'a> Inode<'a> {
     }
 }
 
-/// An entry of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DirectoryEntry<'a> {
     pub(super) name: &'a [u8],

@@ -21,7 +21,6 @@ pub(super) struct Part {
     pub(super) named: Vec<u64>,
 }
 
-/// A directory that was found in a part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     /// Its record: the place in the part.

@@ -10,7 +10,6 @@ use super::super::inode_table::{InodeRecord, Role, Sectors, Times};
 use super::super::source::Fields;
 use super::superblock::{Superblock, incompat, ro_compat};
 
-/// Flags of an inode.
 pub(super) mod flag {
     pub(in super::super) const ENCRYPTED: u32 = 0x800;
     pub(in super::super) const HUGE_FILE: u32 = 0x4_0000;
@@ -33,7 +32,6 @@ fn set_words(words: &mut [u64], part: &[u8; OLD_LENGTH]) {
     }
 }
 
-/// An inode as it is stored.
 #[derive(Clone, Copy)]
 pub(super) struct Inode<'a> {
     pub(super) number: u32,

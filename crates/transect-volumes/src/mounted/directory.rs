@@ -29,11 +29,9 @@ pub(super) struct MountedDirectory {
     /// The number of its volume, and its own.
     pub(super) id: FileId,
     pub(super) mount: Mount,
-    /// The reader for the volume.
     pub(super) reader: ReaderKind,
 }
 
-/// Opens a directory.
 pub(super) fn open(
     live: &mut GetdentsReader,
     directory: &Path,

@@ -15,7 +15,6 @@ use super::stream::{Stream, Wanted};
 
 /// The file table (`$MFT`), opened for reading its records.
 pub(super) struct FileTable<'a> {
-    /// The volume.
     pub(super) source: &'a dyn ReadAt,
     pub(super) boot: BootSector,
     runs: Runs,

@@ -25,7 +25,6 @@ pub(super) struct Runs {
     /// In the order of the content, without gaps.
     runs: Vec<Run>,
     cluster_size: u32,
-    /// The number of clusters of the volume.
     clusters: u64,
 }
 
