@@ -101,7 +101,6 @@ pub(crate) fn disturb(data: &mut SessionData, samples: usize) {
     }
 }
 
-/// Changes the runs of a cell and the usage of its processes.
 pub(crate) fn change(
     data: &mut SessionData,
     cell: &str,

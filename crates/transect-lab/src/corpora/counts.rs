@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// Entry counts and total length of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TreeCounts {
     pub files: u64,
@@ -29,7 +28,6 @@ impl fmt::Display for TreeCounts {
 /// lengths on Windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpaceNeeded {
-    /// Bytes of free space.
     pub bytes: u64,
     pub inodes: u64,
 }

@@ -53,7 +53,6 @@ pub fn check_free_space(corpus: &Corpus, dir: &Path) -> Result<(), String> {
     Err(format!("cannot create corpus '{name}' in '{dir}': it needs {needed}; {free}"))
 }
 
-/// Returns the free space of the file system of a directory.
 #[cfg(unix)]
 pub fn free_space(folder: &Path) -> std::io::Result<FreeSpace> {
     let stat = rustix::fs::statvfs(folder)?;

@@ -6,7 +6,6 @@ use crate::rivals::external::External;
 use crate::rivals::peer::Peer;
 use crate::spec::{Cell, CodeLength, ENGINE, FLOOR, PEER};
 
-/// One way of doing the work of an experiment.
 #[derive(Clone, Debug)]
 pub struct Method<P> {
     /// Its name, which is unique.
@@ -14,9 +13,7 @@ pub struct Method<P> {
     /// The rows of the seed contract that it implements.
     pub contract: Vec<String>,
     pub language: String,
-    /// Describes it in one line.
     pub about: String,
-    /// Whether it works on several threads.
     pub parallel: bool,
     /// Whether quick sessions include it.
     pub quick: bool,

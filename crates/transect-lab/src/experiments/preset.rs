@@ -15,7 +15,6 @@ pub struct Preset<W> {
     pub about: String,
     /// The protocol of a seed article that it follows, by its row of the seed contract.
     pub contract: Option<String>,
-    /// The number of rounds of that protocol.
     #[serde(default)]
     pub protocol_rounds: usize,
     /// The base of comparisons: the first of these cells that is available. Empty for the default of the experiment.

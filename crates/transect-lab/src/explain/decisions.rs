@@ -17,7 +17,6 @@ pub struct Decision {
     pub load: Load,
     pub size: SizeClass,
     pub state: State,
-    /// Whether the output is synced before the end.
     pub sync: SyncRule,
     /// The winner; `None` if it is the planner's default.
     pub setting: Option<TransformSetting>,

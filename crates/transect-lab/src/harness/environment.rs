@@ -142,7 +142,6 @@ impl FileSystem {
         Self::default()
     }
 
-    /// Returns its kind for the headings of reports.
     pub fn kind(&self) -> &str {
         self.name.as_deref().unwrap_or("unknown file system")
     }

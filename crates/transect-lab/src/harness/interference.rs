@@ -23,7 +23,6 @@ pub(crate) const TICK: u64 = 10_000_000;
 /// The rounding error of foreign processor time: one tick for each of the three numbers in the sum.
 const ROUNDING: u64 = 3 * TICK;
 
-/// The activity of the rest of the machine during a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beside {
     /// From the start of the run to its end, in nanoseconds.

@@ -20,7 +20,6 @@ use crate::harness::stopwatch::nanoseconds;
 const MOST_LINES: usize = 10_000;
 const LONGEST_LINE: u64 = 4096;
 
-/// The resources that a process used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// The time from its start to its end, in nanoseconds.
@@ -59,7 +58,6 @@ impl Usage {
     }
 }
 
-/// Why a process failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "failure", rename_all = "snake_case")]
 pub enum Failure {

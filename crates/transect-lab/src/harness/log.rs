@@ -228,7 +228,6 @@ pub(crate) enum Record {
     End(Ended),
 }
 
-/// The content of a session's file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionData {
     pub spec: SessionSpec,
@@ -269,7 +268,6 @@ impl SessionData {
         dataset < datasets.len() && cache_state < cache_states.len() && self.spec.has_cell(cell)
     }
 
-    /// Returns the samples of a dataset in a cache state.
     pub fn samples_in(&self, dataset: usize, cache_state: usize) -> impl Iterator<Item = &Sample> {
         let here = (dataset, cache_state);
         self.samples.iter().filter(move |it| (it.dataset, it.cache_state) == here)

@@ -22,7 +22,6 @@ pub struct RunLine {
     /// a file, or the [`TreeDigest`](crate::harness::tree_digest::TreeDigest) of a tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// Its first error, if it reports one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The sum of the last write times of all files found, in nanoseconds since 1970, modulo 2^64, if the
@@ -47,7 +46,6 @@ impl RunLine {
     }
 }
 
-/// The content of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
     /// Its memory, in bytes.

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The prefix of the directory's name.
 const PREFIX: &str = "transect-lab-scratch-";
 
 /// The name of the lock file. The process that uses the directory holds the lock; the system releases it when

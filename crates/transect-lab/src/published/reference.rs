@@ -85,7 +85,6 @@ impl PublishedValue {
     }
 }
 
-/// A published number and its conditions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReferenceRow {
     /// The article: `S0` to `S4`.

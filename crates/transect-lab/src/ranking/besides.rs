@@ -19,7 +19,6 @@ transect_sys::words! {
     pub enum Quantity {
         /// The longest minus the shortest of three times in a row.
         Range = "range of three times",
-        /// The longest of three times in a row.
         Longest = "longest of three times",
         Memory = "peak memory",
     }

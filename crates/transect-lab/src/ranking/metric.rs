@@ -20,7 +20,6 @@ transect_sys::words! {
 }
 
 impl Metric {
-    /// Returns a judgement of ratios by this metric.
     pub(crate) fn judgement(self, judgement: Judgement) -> Judgement {
         match self {
             Self::Processor => Judgement { verdict: judgement.verdict.on_cpu(), ..judgement },

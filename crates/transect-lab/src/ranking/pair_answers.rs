@@ -49,7 +49,6 @@ impl PairAnswer {
         Self { question, cell, against, ratios, reason, ..Self::default() }
     }
 
-    /// Returns the comparison of a row with the base.
     pub(crate) fn of_row(row: &Row, base: &str, why: Option<Why>) -> Self {
         let cell = row.cell.name.clone();
         Self {

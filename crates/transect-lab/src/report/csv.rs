@@ -189,7 +189,6 @@ pub fn lines(report: &Report<'_>, ranking: &Ranking) -> Vec<String> {
     rows.chain(unranked).chain(pairs).map(fields).collect()
 }
 
-/// Returns a field, quoted if it contains a comma, a quote or a line end.
 fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\r', '\n']) {
         format!("\"{}\"", field.replace('"', "\"\""))

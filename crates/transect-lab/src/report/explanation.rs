@@ -39,7 +39,6 @@ pub struct WalkExplanation {
 }
 
 impl WalkExplanation {
-    /// Explains a session of walks.
     pub fn of(data: &SessionData) -> Vec<Self> {
         let base = &data.spec.base;
         let of_ranking = |ranking: Ranking| {

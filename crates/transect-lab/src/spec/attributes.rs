@@ -55,7 +55,6 @@ pub struct Asked {
     /// The expected sum of the last write times of all existing files, in nanoseconds since 1970, modulo
     /// 2^64.
     pub changed: u64,
-    /// The size of the generated tree, if there is one.
     pub scale: Scale,
     /// The source of the questions, for the user's own files.
     #[serde(default, skip_serializing_if = "Option::is_none")]

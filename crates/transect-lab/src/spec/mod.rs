@@ -28,10 +28,8 @@ use crate::harness::possible_states::{PossibleStates, ReplacedStates};
 use crate::spec::transform::Rules;
 use crate::spec::words::Words;
 
-/// The schema of a session's first line.
 pub const SCHEMA: &str = "transect.lab/1";
 
-/// The spec of a session: what to measure, and how.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionSpec {
     pub schema: String,
@@ -146,7 +144,6 @@ impl SessionSpec {
         }
     }
 
-    /// Returns the words that reports use for the experiment.
     pub fn words(&self) -> &'static Words {
         match self.experiment() {
             Spec::Walk => &walk::WORDS,

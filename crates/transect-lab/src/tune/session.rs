@@ -16,7 +16,6 @@ use crate::spec::SessionSpec;
 
 pub(super) const WALK_TIMEOUT_SECONDS: u64 = 60;
 
-/// The parameters that both sessions share.
 pub(super) struct TuneSession<'a> {
     pub(super) request: &'a TuneRequest<'a>,
     pub(super) sample_tree: &'a SampleTree,

@@ -8,7 +8,6 @@ use std::time::UNIX_EPOCH;
 use super::questions::Questions;
 use crate::harness::work::Work;
 
-/// The answers that all methods must have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Expected {
     /// `files` counts existing files, `errors` missing ones.

@@ -13,12 +13,10 @@ pub const FLOOR_STATX: &str = "floor-statx";
 
 pub type Method = method::Method<AttributesPart>;
 
-/// The part of a method that only queries have.
 #[derive(Clone, Debug)]
 pub struct AttributesPart {
     pub tasks: Vec<Task>,
     pub threads: usize,
-    /// The method of the engine, if it is one.
     pub query: Option<QueryMethod>,
 }
 

@@ -10,11 +10,9 @@ use crate::spec::attributes::{Scale, Task};
 
 pub type Preset = preset::Preset<AttributesWork>;
 
-/// All presets; the first is the default.
 pub static PRESETS: LazyLock<Vec<Preset>> =
     LazyLock::new(|| Preset::parse(include_str!("presets.toml")));
 
-/// The scales of the tasks of a preset.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AttributesWork {

@@ -14,7 +14,6 @@ use crate::spec::transform::{Kind, Rules};
 /// The maximum size of one copy in memory, in bytes: far larger than the processor's caches.
 const LARGEST_COPY: u64 = 64 << 20;
 
-/// The size of a page, in bytes.
 const PAGE: usize = 4096;
 
 transect_sys::words! {

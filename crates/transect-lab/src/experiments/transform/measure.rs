@@ -112,7 +112,6 @@ impl<'m> TransformExperiment<'m> {
     }
 }
 
-/// Returns the floor that a cell runs, if it is one.
 fn floor_of(cell: &Cell) -> Option<Floor> {
     let variant: Variant = cell.method.parse().ok()?;
     Floor::find(&variant.method).filter(|_| cell.is_floor())

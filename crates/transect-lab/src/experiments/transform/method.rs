@@ -14,11 +14,9 @@ use crate::spec::transform::Kind;
 
 pub type Method = method::Method<TransformPart>;
 
-/// The part of a method that only transforms have.
 #[derive(Clone, Debug, Default)]
 pub struct TransformPart {
     pub takes_block: bool,
-    /// Whether it supports the sequential-access hint.
     pub takes_hint: bool,
     /// The floors of which it has to be slower than at least one.
     pub floors: Vec<String>,

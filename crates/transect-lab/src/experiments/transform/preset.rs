@@ -10,7 +10,6 @@ use crate::experiments::preset;
 
 pub type Preset = preset::Preset<TransformWork>;
 
-/// All presets; the first is the default.
 pub static PRESETS: LazyLock<Vec<Preset>> =
     LazyLock::new(|| Preset::parse(include_str!("presets.toml")));
 

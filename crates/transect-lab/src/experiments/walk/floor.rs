@@ -24,7 +24,6 @@ impl Floor {
     /// The floors that this program has on this system.
     pub const HERE: &[Self] = if cfg!(windows) { Self::ALL } else { &[] };
 
-    /// Finds a floor of this system by its name.
     pub fn find(name: &str) -> Option<Self> {
         Self::HERE.iter().copied().find(|floor| floor.as_str() == name)
     }

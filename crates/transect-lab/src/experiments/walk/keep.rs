@@ -57,7 +57,6 @@ impl KeptFiles {
         if self.keep == Keep::Times { FieldMask::MTIME } else { FieldMask::empty() }
     }
 
-    /// Adds a file, unless it is filtered.
     pub(super) fn add(&mut self, name: &std::ffi::OsStr, attributes: &Attributes) {
         let number = match self.keep {
             Keep::Names => 0,
@@ -80,7 +79,6 @@ impl KeptFiles {
         }
     }
 
-    /// Returns the number of records and their memory.
     pub(super) fn held(&self) -> Held {
         let names: usize = self.records.iter().map(|record| record.name.capacity()).sum();
         let records = self.records.capacity() * size_of::<Record>();

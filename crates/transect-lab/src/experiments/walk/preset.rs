@@ -16,11 +16,9 @@ use crate::rivals::peer::ROOT;
 
 pub type Preset = preset::Preset<WalkWork>;
 
-/// All presets; the first is the default.
 pub static PRESETS: LazyLock<Vec<Preset>> =
     LazyLock::new(|| Preset::parse(include_str!("presets.toml")));
 
-/// What a preset walks, and how.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WalkWork {
@@ -28,7 +26,6 @@ pub struct WalkWork {
     pub corpora: Vec<String>,
     /// The orders of the engine's methods; empty for all.
     orders: Vec<String>,
-    /// The contenders and peers included.
     others: Others,
     /// The commands included, as a user would type them; [`PROGRAM`] stands for the program `transect`. A preset with
     /// commands measures whole processes and includes no method of the engine; the first command is the

@@ -40,7 +40,6 @@ pub const ROOT: &str = "{root}";
 /// A home directory that does not exist, so that programs find no settings there.
 const NONEXISTENT: &str = "/nonexistent";
 
-/// The list of peers: `peers.toml`.
 pub static PEERS: LazyLock<Vec<Peer>> = LazyLock::new(|| {
     let file: BTreeMap<String, Vec<Peer>> =
         toml::from_str(include_str!("peers.toml")).expect("BUG: the list is correct");
