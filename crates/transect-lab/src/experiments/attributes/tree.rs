@@ -33,37 +33,25 @@ const FIRST: u64 = 1_600_000_000;
 /// Creates the tree of a task in a new directory; returns the questions, and the number of files created.
 pub(super) fn make(task: Task, scale: &Scale, folder: &Path) -> io::Result<(Questions, u64)> {
     std::fs::create_dir_all(folder)?;
-    let files = match task {
-        Task::Article => in_one(folder, scale.files)?,
-        Task::OneCold => in_one(folder, scale.files)?,
+    let mut paths = match task {
+        Task::Article | Task::OneCold => in_one(folder, scale.files)?,
         Task::Includes => return includes(folder, scale),
         Task::Uptodate | Task::ThreadsHits | Task::ThreadsMisses => in_a_tree(folder, scale.files)?,
         Task::Build => Vec::new(),
     };
-    let made = files.len() as u64;
-    let mut random = SplitMix64::new(SEED);
-    let paths = match task {
-        Task::OneCold => {
-            let step = (files.len() / FEW).max(1);
-            files.into_iter().step_by(step).collect()
+    let made = paths.len() as u64;
+    if task == Task::OneCold {
+        let step = (paths.len() / FEW).max(1);
+        paths = paths.into_iter().step_by(step).collect();
+    } else {
+        if task == Task::Uptodate {
+            let missing = paths.iter().skip(MISSING / 2).step_by(MISSING);
+            let missing: Vec<PathBuf> = missing.map(|file| file.with_extension("o")).collect();
+            paths.extend(missing);
         }
-        Task::Uptodate => with_missing(files, &mut random),
-        _ => {
-            let mut files = files;
-            random.shuffle(&mut files);
-            files
-        }
-    };
+        SplitMix64::new(SEED).shuffle(&mut paths);
+    }
     Ok((Questions { paths, dirs: Vec::new() }, made))
-}
-
-fn with_missing(files: Vec<PathBuf>, random: &mut SplitMix64) -> Vec<PathBuf> {
-    let missing = files.iter().skip(MISSING / 2).step_by(MISSING);
-    let missing: Vec<PathBuf> = missing.map(|file| file.with_extension("o")).collect();
-    let mut paths = files;
-    paths.extend(missing);
-    random.shuffle(&mut paths);
-    paths
 }
 
 fn in_one(folder: &Path, files: usize) -> io::Result<Vec<PathBuf>> {
