@@ -19,6 +19,7 @@ pub mod explain;
 #[cfg(test)]
 mod fixtures;
 pub mod harness;
+mod list;
 pub mod published;
 pub mod ranking;
 pub mod report;

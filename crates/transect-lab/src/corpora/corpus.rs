@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use crate::list::list;
+
 /// A corpus: a pinned definition of a tree.
 #[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -32,15 +34,7 @@ pub enum Content {
 }
 
 /// All corpora, from the smallest to the largest.
-pub static CORPORA: LazyLock<Vec<Corpus>> = LazyLock::new(|| {
-    #[derive(Deserialize)]
-    struct File {
-        corpus: Vec<Corpus>,
-    }
-    let file: File =
-        toml::from_str(include_str!("corpora.toml")).expect("BUG: the corpora are correct");
-    file.corpus
-});
+pub static CORPORA: LazyLock<Vec<Corpus>> = LazyLock::new(|| list(include_str!("corpora.toml")));
 
 pub fn find(name: &str) -> Option<&'static Corpus> {
     CORPORA.iter().find(|definition| definition.name == name)

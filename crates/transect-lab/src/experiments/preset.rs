@@ -1,7 +1,7 @@
-//! The presets of sessions: the part that all experiments share. Each experiment has them in its `presets.toml`.
+//! The presets of sessions: the part that all experiments share. Each experiment has them in its `presets.toml`,
+//! the default first.
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 
 use crate::harness::cache_state::State;
 use crate::published::tables;
@@ -44,17 +44,7 @@ fn one() -> usize {
     1
 }
 
-impl<W: DeserializeOwned> Preset<W> {
-    /// Parses the presets of an experiment; the first is the default.
-    pub(super) fn parse(text: &str) -> Vec<Self> {
-        #[derive(Deserialize)]
-        struct File<P> {
-            preset: Vec<P>,
-        }
-        let file: File<Self> = toml::from_str(text).expect("BUG: the presets are correct");
-        file.preset
-    }
-
+impl<W> Preset<W> {
     /// Returns the protocol that it follows, and the number of its rounds.
     pub fn protocol(&self) -> Option<(&str, usize)> {
         Some((self.contract.as_deref()?, self.protocol_rounds))

@@ -6,12 +6,12 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::experiments::preset;
+use crate::list::list;
 use crate::spec::attributes::{Scale, Task};
 
 pub type Preset = preset::Preset<AttributesWork>;
 
-pub static PRESETS: LazyLock<Vec<Preset>> =
-    LazyLock::new(|| Preset::parse(include_str!("presets.toml")));
+pub static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| list(include_str!("presets.toml")));
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

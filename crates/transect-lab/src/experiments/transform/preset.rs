@@ -7,11 +7,11 @@ use serde::Deserialize;
 use super::method::Method;
 use crate::experiments::method::Origin;
 use crate::experiments::preset;
+use crate::list::list;
 
 pub type Preset = preset::Preset<TransformWork>;
 
-pub static PRESETS: LazyLock<Vec<Preset>> =
-    LazyLock::new(|| Preset::parse(include_str!("presets.toml")));
+pub static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| list(include_str!("presets.toml")));
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -11,13 +11,13 @@ use crate::experiments::method::Origin;
 use crate::experiments::preset;
 use crate::experiments::walk::method::Method;
 use crate::experiments::walk::variant::Variant;
+use crate::list::list;
 use crate::rivals::external::External;
 use crate::rivals::peer::ROOT;
 
 pub type Preset = preset::Preset<WalkWork>;
 
-pub static PRESETS: LazyLock<Vec<Preset>> =
-    LazyLock::new(|| Preset::parse(include_str!("presets.toml")));
+pub static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| list(include_str!("presets.toml")));
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -1,6 +1,5 @@
 //! The peers: their programs, their command lines, and how their counts are defined.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
@@ -12,6 +11,7 @@ use super::parse::OutputFormat;
 use super::reported::{CountRule, ReportedCounts};
 use crate::harness::inventory::Inventory;
 use crate::harness::launch::{self, Failure, Usage, can_start, file_of_program};
+use crate::list::list;
 
 /// A program that walks trees, and the command line that makes it do the same work as the methods.
 #[derive(Clone, Debug, Deserialize)]
@@ -40,11 +40,7 @@ pub const ROOT: &str = "{root}";
 /// A home directory that does not exist, so that programs find no settings there.
 const NONEXISTENT: &str = "/nonexistent";
 
-pub static PEERS: LazyLock<Vec<Peer>> = LazyLock::new(|| {
-    let file: BTreeMap<String, Vec<Peer>> =
-        toml::from_str(include_str!("peers.toml")).expect("BUG: the list is correct");
-    file.into_values().flatten().collect()
-});
+pub static PEERS: LazyLock<Vec<Peer>> = LazyLock::new(|| list(include_str!("peers.toml")));
 
 impl Peer {
     /// Returns why it cannot run on this machine and what to install; `None` if it can run.
