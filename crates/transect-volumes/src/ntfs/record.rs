@@ -72,7 +72,7 @@ impl Reference {
 
 /// A record in use, with its original bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Record<'a>(&'a [u8]);
+pub(super) struct Record<'a>(Fields<'a>);
 
 impl<'a> Record<'a> {
     /// Checks a record and restores the ends of its pieces, which hold a number while it is on the volume: if
@@ -98,32 +98,29 @@ impl<'a> Record<'a> {
             let from = saved + 2 + 2 * piece;
             bytes.copy_within(from..from + 2, end);
         }
-        Ok(Some(Self(bytes)))
-    }
-
-    fn fields(self) -> Fields<'a> {
-        Fields(self.0)
+        Ok(Some(Self(Fields(bytes))))
     }
 
     pub(super) fn sequence(self) -> u16 {
-        self.fields().u16(0x10)
+        self.0.u16(0x10)
     }
 
     pub(super) fn is_directory(self) -> bool {
-        self.fields().u16(0x16) & DIRECTORY != 0
+        self.0.u16(0x16) & DIRECTORY != 0
     }
 
     /// Returns the record of which this one holds further attributes; `None` if it is not such an extension.
     pub(super) fn base(self) -> Option<Reference> {
-        let stored = self.fields().u64(0x20);
+        let stored = self.0.u64(0x20);
         (stored != 0).then(|| Reference::new(stored))
     }
 
     /// Returns the attributes, in the order of their types.
     pub(super) fn attributes(self) -> Attributes<'a> {
-        let used = (self.fields().u32(0x18) as usize).min(self.0.len());
-        let first = usize::from(self.fields().u16(0x14));
-        Attributes(Some(self.0.get(first..used).unwrap_or(&[])))
+        let Fields(bytes) = self.0;
+        let used = (self.0.u32(0x18) as usize).min(bytes.len());
+        let first = usize::from(self.0.u16(0x14));
+        Attributes(Some(bytes.get(first..used).unwrap_or(&[])))
     }
 }
 
@@ -146,13 +143,13 @@ impl<'a> Iterator for Attributes<'a> {
         }
         let (attribute, rest) = rest.split_at(length);
         self.0 = Some(rest);
-        Some(Ok(Attribute(attribute)))
+        Some(Ok(Attribute(Fields(attribute))))
     }
 }
 
 /// An attribute as it is stored, 24 bytes at least.
 #[derive(Clone, Copy)]
-pub(super) struct Attribute<'a>(&'a [u8]);
+pub(super) struct Attribute<'a>(Fields<'a>);
 
 /// The sizes of an attribute's content, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -162,44 +159,40 @@ pub(super) struct Sizes {
 }
 
 impl<'a> Attribute<'a> {
-    fn fields(self) -> Fields<'a> {
-        Fields(self.0)
-    }
-
     pub(super) fn kind(self) -> u32 {
-        self.fields().u32(0)
+        self.0.u32(0)
     }
 
     pub(super) fn is_resident(self) -> bool {
-        self.fields().u8(8) == 0
+        self.0.u8(8) == 0
     }
 
     /// Returns the name as UTF-16; most attributes have none.
     pub(super) fn name(self) -> &'a [u8] {
-        let length = 2 * usize::from(self.fields().u8(9));
-        let begin = usize::from(self.fields().u16(0xA));
-        self.0.get(begin..begin + length).unwrap_or(&[])
+        let length = 2 * usize::from(self.0.u8(9));
+        let begin = usize::from(self.0.u16(0xA));
+        self.0.0.get(begin..begin + length).unwrap_or(&[])
     }
 
     /// Returns the content if it is in the record.
     pub(super) fn value(self) -> Option<&'a [u8]> {
-        let (length, begin) = (self.fields().u32(0x10) as usize, self.fields().u16(0x14).into());
-        self.0.get(begin..)?.get(..length).filter(|_| self.is_resident())
+        let (length, begin) = (self.0.u32(0x10) as usize, self.0.u16(0x14).into());
+        self.0.0.get(begin..)?.get(..length).filter(|_| self.is_resident())
     }
 
     /// Returns the first cluster of the content that this attribute describes; 0 if the content is in the record.
     pub(super) fn first_cluster(self) -> u64 {
-        if self.is_resident() { 0 } else { self.fields().u64(0x10) }
+        if self.is_resident() { 0 } else { self.0.u64(0x10) }
     }
 
     /// Returns the list of runs, if the content is not in the record.
     pub(super) fn run_list(self) -> Option<&'a [u8]> {
-        self.0.get(usize::from(self.fields().u16(0x20))..).filter(|_| !self.is_resident())
+        self.0.0.get(usize::from(self.0.u16(0x20))..).filter(|_| !self.is_resident())
     }
 
     /// Returns the sizes of all of the content, which only the attribute with its first cluster has.
     pub(super) fn sizes(self) -> Sizes {
-        let fields = self.fields();
+        let fields = self.0;
         if self.is_resident() {
             let size = u64::from(fields.u32(0x10));
             return Sizes { size, allocated: size.next_multiple_of(8) };
@@ -212,6 +205,6 @@ impl<'a> Attribute<'a> {
 
     /// Returns the number of bytes that were ever written, which are not zeros.
     pub(super) fn initialized(self) -> u64 {
-        if self.is_resident() { self.sizes().size } else { self.fields().u64(0x38) }
+        if self.is_resident() { self.sizes().size } else { self.0.u64(0x38) }
     }
 }

@@ -183,10 +183,9 @@ impl Part {
             return;
         }
         let mut inode_record = facts.inode_record(is_directory);
-        let place = Reference::of(number, record.sequence());
         for (content, attribute) in facts.contents() {
             if content.matters(&inode_record)
-                && let Some(special) = self.special(place, content, attribute)
+                && let Some(special) = self.special(file, content, attribute)
             {
                 special::apply(special, &mut inode_record);
             }
