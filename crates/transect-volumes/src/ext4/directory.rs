@@ -83,10 +83,7 @@ impl Records<'_> {
             && block[18] == 2
             && &block[20..22] == b"..";
         let is_node = fields.u32(0) == 0 && length(0) == block.len();
-        match is_node {
-            true => Some(8),
-            false => is_root.then_some(32),
-        }
+        if is_node { Some(8) } else { is_root.then_some(32) }
     }
 
     /// Returns whether the checksum of a hash tree's block is right (`ext4_dx_csum`): behind the room for entries, of
