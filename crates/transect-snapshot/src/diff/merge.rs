@@ -320,7 +320,7 @@ impl Merger {
         paths.levels.push(Level {
             path: (paths.a.len(), paths.b.len()),
             unread,
-            allocated: (totals.0, totals.1),
+            allocated: totals,
             largest: 0,
         });
         // Only the directory itself changed, which may have grown.

@@ -89,7 +89,9 @@ impl MoveFinder<'_> {
                 break;
             }
             self.report(merger, moves)?;
-            self.forget_moved(merger)?;
+            let (moved_a, moved_b) = &merger.moved;
+            forget_moved(self.a, &mut merger.removed, moved_a)?;
+            forget_moved(self.b, &mut merger.added, moved_b)?;
         }
         Ok(())
     }
@@ -215,23 +217,6 @@ impl MoveFinder<'_> {
         }
         Ok(())
     }
-
-    /// Drops what moved from the lists of what was removed and added, and counts what moved below the
-    /// others.
-    fn forget_moved(&self, merger: &mut Merger) -> Result<(), ReadError> {
-        let (moved_a, moved_b) = &merger.moved;
-        merger.removed.retain(|lone| !moved_a.contains(&lone.at));
-        merger.added.retain(|lone| !moved_b.contains(&lone.at));
-        let mut reader = None;
-        for lone in &mut merger.removed {
-            count_moved(self.a, &mut reader, lone, moved_a)?;
-        }
-        let mut reader = None;
-        for lone in &mut merger.added {
-            count_moved(self.b, &mut reader, lone, moved_b)?;
-        }
-        Ok(())
-    }
 }
 
 /// Returns a reader of an entry and everything below it: the same one each time, where there is one.
@@ -245,23 +230,26 @@ fn below<'r, 't>(
     rows
 }
 
-/// Counts the entries below one that have moved.
-fn count_moved<'t>(
-    tree: Tree<'t>,
-    reader: &mut Option<TreeRows<'t>>,
-    lone: &mut Lone,
+/// Drops what moved from the entries that only this tree has, and counts what moved below the others.
+fn forget_moved(
+    tree: Tree<'_>,
+    lones: &mut Vec<Lone>,
     moved: &HashSet<Position>,
 ) -> Result<(), ReadError> {
-    lone.moved_entries = 0;
-    if !lone.is_directory() {
-        return Ok(());
-    }
-    let rows = below(tree, reader, lone.at);
-    let mut enters = true;
-    while rows.advance(enters)? {
-        enters = !moved.contains(&rows.position());
-        if !enters {
-            lone.moved_entries += rows.totals().map_or(1, |totals| totals.entries);
+    lones.retain(|lone| !moved.contains(&lone.at));
+    let mut reader = None;
+    for lone in lones {
+        lone.moved_entries = 0;
+        if !lone.is_directory() {
+            continue;
+        }
+        let rows = below(tree, &mut reader, lone.at);
+        let mut enters = true;
+        while rows.advance(enters)? {
+            enters = !moved.contains(&rows.position());
+            if !enters {
+                lone.moved_entries += rows.totals().map_or(1, |totals| totals.entries);
+            }
         }
     }
     Ok(())
