@@ -159,8 +159,8 @@ impl Reader<'_> {
         }
         // The places of inodes in the group, and whether their checksums are right.
         let mut checked = Vec::new();
-        for run in runs(blocks, self.max_blocks(), has_used) {
-            let length = run.len() * self.superblock.block_size as usize;
+        for run in runs(blocks, MAX_READ / block_size as usize, has_used) {
+            let length = run.len() * block_size as usize;
             let offset = (group.table + run.start as u64) * block_size;
             let bytes = match buffer.read(self.source, offset, length) {
                 Ok(bytes) => bytes,
@@ -211,10 +211,6 @@ impl Reader<'_> {
         part.inline[first_inline..].iter_mut().for_each(|(directory, _)| renumber(directory));
         part.errors[first_error..].iter_mut().for_each(|(directory, _)| renumber(directory));
         part.numbers.push((first, first_directory));
-    }
-
-    fn max_blocks(&self) -> usize {
-        MAX_READ / self.superblock.block_size as usize
     }
 
     /// Returns which inodes are in use: all of them, if that is not known.
