@@ -26,10 +26,7 @@ transect_sys::words! {
 impl Keep {
     /// Returns the kind with whose result its own has to agree.
     pub(super) fn agrees_with(self) -> Self {
-        match self {
-            Self::LargeAfter => Self::Large,
-            other => other,
-        }
+        if self == Self::LargeAfter { Self::Large } else { self }
     }
 }
 
