@@ -34,6 +34,8 @@ pub(crate) struct LabSessionArgs {
     pub(crate) rounds: Option<u16>,
     /// Add rounds until every ratio is precise enough, for at most DURATION (90s, 10m); at least those
     /// of the preset, or five
+    ///
+    /// After that, starts are timed and calls are counted in runs of their own (--no-calls).
     #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
     pub(crate) max_time: Option<Duration>,
     /// End a process after this many seconds
