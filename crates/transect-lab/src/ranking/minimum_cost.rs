@@ -14,8 +14,8 @@ const SHARE: f64 = 0.5;
 /// CPU time that the noise of a small process explains, in nanoseconds.
 const LEAST_CPU: f64 = 1e6;
 
-/// The share of the longest start that its own noise explains: it is measured after the rounds, when the
-/// machine may be busier.
+/// The share of the usual start that its own noise explains: it is measured after the rounds, when the machine may be
+/// busier. A single disturbed start explains nothing.
 const START_SHARE: f64 = 0.5;
 
 /// The cost of a process and of its start without work: CPU time in nanoseconds, or bytes.
@@ -63,7 +63,7 @@ pub(super) fn missing_reads(cell: &Cost, reference: &Cost, name: &str) -> Option
 
 /// Returns why the CPU time of a cell is too short for the work, if it is.
 pub(super) fn missing_cpu(cell: &Cost, floor: &Cost, name: &str) -> Option<String> {
-    let noise = cell.of_one_run(START_SHARE * cell.start.max + LEAST_CPU);
+    let noise = cell.of_one_run(START_SHARE * cell.start.median + LEAST_CPU);
     is_missing(cell, floor, noise).then(|| {
         let used = |cost: &Cost| time(cost.most().max(0.0));
         format!(
@@ -122,6 +122,8 @@ mod tests {
         let floor = cost(51.0 * MS, [0.8 * MS, 0.9 * MS, 1.0 * MS]);
         let start = [19.5 * MS, 20.0 * MS, 21.0 * MS];
         assert!(missing_cpu(&cost(20.5 * MS, start), &floor, "floor").is_some());
+        let disturbed_once = [19.5 * MS, 20.0 * MS, 100.0 * MS];
+        assert!(missing_cpu(&cost(20.5 * MS, disturbed_once), &floor, "floor").is_some());
         // Its starts were measured on a busy machine.
         for honest in [80.0, 70.0, 45.0] {
             assert_eq!(missing_cpu(&cost(honest * MS, start), &floor, "floor"), None);
