@@ -23,6 +23,10 @@ macro_rules! found_by {
         if deep {
             builder.max_depth(Some(3));
         }
+        // Some files of rules are longer.
+        if $flags % 3 == 0 {
+            builder.max_filesize(Some(5));
+        }
         if filter {
             builder.filter_entry(|entry| entry.file_name() != "b");
         }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use transect_sys::{Attributes, FieldMask};
+
 use super::entry::DirEntry;
 use crate::error::Error;
 use crate::filter::Filters;
@@ -29,6 +31,7 @@ pub struct WalkBuilder {
     custom: Vec<String>,
     overrides: Vec<String>,
     filter: Option<Arc<Judge>>,
+    max_size: MaxSize,
 }
 
 impl WalkBuilder {
@@ -44,6 +47,7 @@ impl WalkBuilder {
             custom: Vec::new(),
             overrides: Vec::new(),
             filter: None,
+            max_size: MaxSize(None),
         }
     }
 
@@ -120,6 +124,12 @@ impl WalkBuilder {
         self
     }
 
+    /// Leaves out what is longer than this, in bytes; but no directory and no root.
+    pub fn max_filesize(&mut self, bytes: Option<u64>) -> &mut Self {
+        self.max_size = MaxSize(bytes);
+        self
+    }
+
     /// Leaves out entries for which the closure returns false, directories with everything in them; but no root.
     pub fn filter_entry(
         &mut self,
@@ -131,12 +141,12 @@ impl WalkBuilder {
 
     /// Returns the walk as an iterator. A wrong option is its only item.
     pub fn build(&self) -> Walk {
-        Walk(self.scan_options().into_iter())
+        Walk { entries: self.scan_options().into_iter(), max_size: self.max_size }
     }
 
     /// Returns the walk for closures on several threads.
     pub fn build_parallel(&self) -> WalkParallel {
-        WalkParallel(self.scan_options())
+        WalkParallel { options: self.scan_options(), max_size: self.max_size }
     }
 
     fn scan_options(&self) -> ScanOptions {
@@ -148,7 +158,8 @@ impl WalkBuilder {
             .globs(self.overrides.iter().cloned())
             .read_roots(true);
         let roots = self.roots.iter().map(|root| follow_root(root)).collect();
-        let options = ScanOptions { roots, ..self.options.clone() }.filters(filters);
+        let options = ScanOptions { roots, ..self.options.clone() };
+        let options = options.filters(filters).want(self.max_size.fields());
         match self.filter.clone() {
             Some(filter) => {
                 options.filter_entry(move |entry| filter(&DirEntry::of_candidate(entry)))
@@ -176,9 +187,27 @@ impl fmt::Debug for WalkBuilder {
     }
 }
 
+/// The maximum length of what is not a directory, in bytes.
+#[derive(Clone, Copy, Debug)]
+struct MaxSize(Option<u64>);
+
+impl MaxSize {
+    fn fields(self) -> FieldMask {
+        self.0.map_or(FieldMask::empty(), |_| FieldMask::SIZE)
+    }
+
+    fn allows(self, depth: u32, attributes: &Attributes) -> bool {
+        let is_judged = depth > 0 && !attributes.file_type().is_dir();
+        !is_judged || self.0.zip(attributes.size()).is_none_or(|(most, size)| size <= most)
+    }
+}
+
 /// The entries of a walk, and its errors, in no particular order.
 #[derive(Debug)]
-pub struct Walk(iter::Walk);
+pub struct Walk {
+    entries: iter::Walk,
+    max_size: MaxSize,
+}
 
 impl Walk {
     /// Begins a walk with the options of [`WalkBuilder::new`].
@@ -191,7 +220,10 @@ impl Iterator for Walk {
     type Item = Result<DirEntry, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.0.next().map(|item| item.map(DirEntry::of_walk))
+        let is_allowed = |item: &Result<iter::DirEntry, Error>| {
+            item.as_ref().map_or(true, |it| self.max_size.allows(it.depth(), it.attributes()))
+        };
+        self.entries.find(is_allowed).map(|item| item.map(DirEntry::of_walk))
     }
 }
 
@@ -228,7 +260,10 @@ pub type FnVisitor<'v> = Box<dyn FnMut(Result<DirEntry, Error>) -> WalkState + S
 
 /// A walk that calls closures on several threads.
 #[derive(Debug)]
-pub struct WalkParallel(ScanOptions);
+pub struct WalkParallel {
+    options: ScanOptions,
+    max_size: MaxSize,
+}
 
 impl WalkParallel {
     /// Walks. `make` returns a closure for each thread, which receives its entries and errors; a wrong option is an
@@ -239,9 +274,12 @@ impl WalkParallel {
     pub fn run<'v>(self, make: impl FnMut() -> FnVisitor<'v> + Send) {
         let make = Mutex::new(make);
         let visitor = || (*lock(&make))();
-        let walked = self.0.visit_parallel(|| {
+        let walked = self.options.visit_parallel(|| {
             let mut visitor = visitor();
-            move |entry| visitor(entry.map(DirEntry::of_visit)).into()
+            move |entry| match entry {
+                Ok(it) if !self.max_size.allows(it.depth(), it.attributes) => Flow::Continue,
+                entry => visitor(entry.map(DirEntry::of_visit)).into(),
+            }
         });
         if let Err(error) = walked {
             let _ = visitor()(Err(error));
