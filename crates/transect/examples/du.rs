@@ -1,6 +1,6 @@
 //! Disk usage of the directories right below a path, read on all processors: `du PATH…`.
 //!
-//! A file with several names counts once.
+//! A file with several names counts once, at one of them, as in `du -d 1`.
 
 use std::env;
 use std::ffi::OsString;
@@ -19,7 +19,7 @@ pub(crate) fn run(roots: impl Iterator<Item = OsString>, out: &mut impl Write) -
         for row in table.roots() {
             for child in table.children(row).chain([row]) {
                 if table.totals(child).directories > 0 {
-                    let usage = table.standalone_usage(child);
+                    let usage = table.totals(child).disk_usage;
                     writeln!(out, "{usage:>15} {}", table.path(child).display())?;
                 }
             }

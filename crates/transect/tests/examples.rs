@@ -12,9 +12,9 @@ mod browse;
 #[path = "../examples/du.rs"]
 #[expect(dead_code, reason = "the test calls `run`, not `main`")]
 mod du;
-#[path = "../examples/index.rs"]
+#[path = "../examples/find.rs"]
 #[expect(dead_code, reason = "the test calls `run`, not `main`")]
-mod index;
+mod find;
 
 fn tree() -> TempDir {
     let temp = TempDir::new();
@@ -46,11 +46,24 @@ fn du_prints_directories_and_root() {
 }
 
 #[test]
-fn index_leaves_out_ignored_files() {
+fn du_file_with_two_names_counted_once() {
+    let temp = tree();
+    fs::write(temp.join("src/large"), [1; 100_000]).unwrap();
+    fs::hard_link(temp.join("src/large"), temp.join("build/second-name")).unwrap();
+    let mut out = Vec::new();
+    du::run([temp.path().as_os_str().to_owned()].into_iter(), &mut out).unwrap();
+    let out = String::from_utf8(out).unwrap();
+    let number = |line: &str| line.split_whitespace().next().unwrap().parse::<u64>().unwrap();
+    let usage: Vec<u64> = out.lines().map(number).collect();
+    assert!(usage[3] >= usage[..3].iter().sum() && usage[3] < 200_000, "{out}");
+}
+
+#[test]
+fn find_leaves_out_ignored_files() {
     let temp = tree();
     let mut out = Vec::new();
     let args = [temp.path().to_str().unwrap().to_owned(), "*.rs".to_owned()];
-    index::run(args.into_iter(), &mut out).unwrap();
+    find::run(args.into_iter(), &mut out).unwrap();
     let out = String::from_utf8(out).unwrap();
     assert!(out.contains("a.rs") && out.contains("b.rs") && !out.contains("c.rs"), "{out}");
     assert!(out.contains("          5 ") && out.ends_with("2 files\n"), "{out}");

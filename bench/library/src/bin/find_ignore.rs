@@ -1,18 +1,20 @@
-//! The example `index` with `ignore`: files that `.gitignore` does not exclude, with time and length.
+//! The example `find` with `ignore`: files that `.gitignore` does not exclude, with time and length.
 
-use std::time::UNIX_EPOCH;
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::MetadataExt;
 
 use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
-    let root = args.next().ok_or("usage: index PATH [GLOB…]")?;
+    let root = args.next().ok_or("usage: find PATH [GLOB…]")?;
     let mut globs = OverrideBuilder::new(&root);
     for glob in args {
         globs.add(&glob)?;
     }
     let mut files = 0;
+    let mut out = BufWriter::new(io::stdout().lock());
     // The parallel walk has no iterator; a channel and threads would be needed for one.
     let walk =
         WalkBuilder::new(&root).hidden(false).ignore(false).overrides(globs.build()?).build();
@@ -23,14 +25,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     continue;
                 }
                 let metadata = entry.metadata()?;
-                let seconds = metadata.modified()?.duration_since(UNIX_EPOCH)?.as_secs();
-                println!("{seconds:>11} {:>11} {}", metadata.len(), entry.path().display());
+                let time = metadata.mtime() * 1_000_000_000 + metadata.mtime_nsec();
+                writeln!(out, "{time:>19} {:>11} {}", metadata.len(), entry.path().display())?;
                 files += 1;
             }
             Ok(_) => {}
-            Err(error) => println!("not indexed: {error}"),
+            Err(error) => writeln!(out, "not read: {error}")?,
         }
     }
-    println!("{files} files");
-    Ok(())
+    writeln!(out, "{files} files")?;
+    Ok(out.flush()?)
 }
