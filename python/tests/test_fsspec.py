@@ -3,8 +3,8 @@
 import os
 
 import pytest
+from examples.local_files import TransectFileSystem
 from fsspec.implementations.local import LocalFileSystem
-from local_files import TransectFileSystem
 
 pytestmark = pytest.mark.once
 

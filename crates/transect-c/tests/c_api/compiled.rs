@@ -11,7 +11,7 @@ use crate::kit::{compiler, has, library, project, run, source, tree};
 
 /// Compiles a program with AddressSanitizer, which also reports leaks at the end, and with checks of
 /// undefined behaviour. Allocations of the library count, too: it uses `malloc`.
-fn build(program: &str, standard: &str, from: &str, into: &Path) -> PathBuf {
+pub(crate) fn build(program: &str, standard: &str, from: &str, into: &Path) -> PathBuf {
     let built = into.join("program");
     let mut command = compiler(program, standard, library());
     command.args(["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-o"]);
@@ -20,7 +20,7 @@ fn build(program: &str, standard: &str, from: &str, into: &Path) -> PathBuf {
     built
 }
 
-fn program(built: &Path) -> Command {
+pub(crate) fn program(built: &Path) -> Command {
     let mut command = Command::new(built);
     command.env("LD_LIBRARY_PATH", library().join("lib"));
     command.env("ASAN_OPTIONS", "detect_leaks=1:abort_on_error=0");

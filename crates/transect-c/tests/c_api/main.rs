@@ -8,6 +8,8 @@
 
 #[cfg(target_os = "linux")]
 mod compiled;
+#[cfg(target_os = "linux")]
+mod examples;
 mod from_rust;
 #[cfg(target_os = "linux")]
 mod interface;

@@ -37,8 +37,7 @@ fn lay_out() -> TempDir {
     for name in ["DISTRIBUTED.md", "PYTHON.md", "python.ipynb"] {
         copy(&repository().join("docs").join(name), &folder.join(name));
     }
-    let example = "docs/examples/local_files.py";
-    fs::copy(repository().join(example), folder.join("local_files.py")).unwrap();
+    copy(&repository().join("docs/examples"), &folder.join("examples"));
     let golden = "crates/transect-snapshot/tests/golden/version-1.parquet";
     fs::copy(repository().join(golden), folder.join("tests/version-1.parquet")).unwrap();
     // Cargo builds it for this test, beside the test itself.
