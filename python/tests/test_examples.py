@@ -57,3 +57,34 @@ def test_find_applies_rules_and_globs(project, ends):
     printed = run("find.py", project, *("*" + end for end in ends))
     assert sorted(printed.splitlines()) == sorted([*b"\n".join(lines).splitlines(), b"%d files" % len(lines)])
     assert len(lines) > 3
+
+
+def test_index_prints_what_changed(tmp_path):
+    tree, index = tmp_path / "tree", tmp_path / "index.parquet"
+    for name in "kept", "src/a.c", "old/deep/gone":
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_bytes(b"1")
+
+    def call():
+        return run("index.py", index, tree).replace(os.fsencode(tree), b"")
+
+    assert call() == b"7 entries\n"
+    assert call() == b""
+    (tree / "src/a.c").write_bytes(b"123")
+    (tree / os.fsdecode(b"not-\xff-utf8\n")).mkdir()
+    (tree / "old/deep/gone").unlink()
+    assert call() == b"added /not-\xff-utf8\n\nremoved /old/deep/gone\nmodified /src/a.c\n"
+    assert call() == b""
+
+
+def test_resolve_looks_beside_the_file_first(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in {
+        "main.c": '#include "own.h"\n # include <both.h>\n#include <missing.h>\n#include broken\n',
+        "own.h": '#include "both.h"\n',
+        "first/both.h": "",
+        "second/both.h": "",
+    }.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(text)
+    assert run("resolve.py", "main.c", "first", "second") == b"own.h\nfirst/both.h\nmissing.h: not found\n"

@@ -41,8 +41,6 @@ pub(crate) fn run(
             }
         }
     }
-    let counts = cache.counts();
-    writeln!(out, "{} answers from memory, {} from the system", counts.hits, counts.misses)?;
     Ok(())
 }
 

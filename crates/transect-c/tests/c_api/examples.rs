@@ -7,7 +7,7 @@ use std::path::Path;
 use transect_testkit::TempDir;
 
 use crate::compiled::{build, program};
-use crate::kit::{has, run};
+use crate::kit::{self, has, run};
 
 #[path = "../../../transect/examples/du.rs"]
 #[expect(dead_code, reason = "the test calls `run`, not `main`")]
@@ -15,6 +15,9 @@ mod du;
 #[path = "../../../transect/examples/find.rs"]
 #[expect(dead_code, reason = "the test calls `run`, not `main`")]
 mod find;
+#[path = "../../../transect-cache/examples/resolve.rs"]
+#[expect(dead_code, reason = "the test calls `run`, not `main`")]
+mod resolve;
 
 /// Creates a tree with a file of two names, ignored files, a name with a newline and a nested directory.
 fn tree() -> TempDir {
@@ -80,4 +83,19 @@ fn find_prints_what_the_example_in_rust_prints() {
     assert_eq!(sorted(&printed), sorted(std::str::from_utf8(&expected).unwrap()));
     assert!(printed.contains("          5 ") && printed.contains("/two\nlines.c\n"), "{printed}");
     assert!(!printed.contains("out.o") && printed.ends_with("\n3 files\n"), "{printed}");
+}
+
+#[test]
+fn resolve_prints_what_the_example_in_rust_prints() {
+    if !has("resolve_prints_what_the_example_in_rust_prints", "cc") {
+        return;
+    }
+    let temp = TempDir::new();
+    let (project, system, _) = kit::project(temp.path());
+    let args = [project.join("main.cpp"), project.join("include"), system];
+    let mut expected = Vec::new();
+    resolve::run(args.clone().into_iter(), &mut expected).unwrap();
+    let printed = output("resolve", &args.each_ref().map(|path| text(path)));
+    assert_eq!(sorted(&printed), sorted(std::str::from_utf8(&expected).unwrap()));
+    assert_eq!(printed.lines().count(), 4, "{printed}");
 }
