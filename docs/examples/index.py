@@ -13,7 +13,9 @@ if len(sys.argv) != 3:
 out, index = sys.stdout.buffer, sys.argv[1]
 table = transect.scan(os.path.abspath(sys.argv[2]), columns=["path", "type", "size", "mtime"])
 if os.path.exists(index):
-    for change in transect.diff(index, table, ignore="allocated").to_arrow().to_pylist():
+    difference = transect.diff(index, table, ignore="allocated")
+    # Without a change, pyarrow is not imported.
+    for change in difference.to_arrow().to_pylist() if difference else []:
         # Directories change with their entries.
         if change["change"] != "modified" or change["after_type"] != "directory":
             path = change["path_raw"] or os.fsencode(change["path"])
