@@ -68,6 +68,7 @@ mod profile;
 mod progress;
 mod reader;
 mod run;
+mod sibling_order;
 mod sink;
 pub mod table;
 mod visitor;

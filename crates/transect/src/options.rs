@@ -17,6 +17,7 @@ use crate::order::Order;
 use crate::plan::ScanPlan;
 use crate::profile::WalkSettings;
 use crate::progress::Progress;
+use crate::sibling_order::SiblingOrder;
 
 options! {
     /// The options of a walk.
@@ -71,6 +72,8 @@ options! {
         #[doc(hidden)]
         pub settings: WalkSettings,
         pub(crate) entry_filter: Option<EntryFilter>,
+        /// Sorts as `sort_by_name`, in another order.
+        pub(crate) sibling_order: Option<SiblingOrder>,
     }
 }
 
@@ -132,6 +135,11 @@ impl ScanOptions {
     ) -> Self {
         self.entry_filter = Some(EntryFilter::new(closure));
         self
+    }
+
+    /// Returns the order of the entries of one directory; `None` if they are not sorted.
+    pub(crate) fn sorts_by(&self) -> Option<SiblingOrder> {
+        self.sibling_order.clone().or(self.sort_by_name.then(SiblingOrder::default))
     }
 
     /// Validates the options.

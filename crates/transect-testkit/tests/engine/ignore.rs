@@ -171,3 +171,55 @@ fn ignore_wrong_option_one_error() {
     let errors = errors.into_inner().unwrap();
     assert!(errors.len() == 1 && errors[0].contains("a["), "{errors:?}");
 }
+
+/// The same sorted loop with either crate: the paths in their order.
+macro_rules! sorted_by {
+    ($krate:ident, $roots:expr, $by_path:expr, $follow:expr) => {{
+        let [first, second] = $roots;
+        let mut builder = $krate::WalkBuilder::new(first);
+        builder.add(second).follow_links($follow).git_ignore(false);
+        // Names that end alike are neighbours: the byte at the end first, then the whole.
+        match $by_path {
+            true => builder.sort_by_file_path(|one, other| other.cmp(one)),
+            false => builder.sort_by_file_name(|one, other| {
+                let key = |name: &std::ffi::OsStr| name.as_encoded_bytes().last().copied();
+                key(one).cmp(&key(other)).then_with(|| other.cmp(one))
+            }),
+        };
+        let found = builder.build().map(|entry| entry.unwrap().into_path());
+        found.collect::<Vec<PathBuf>>()
+    }};
+}
+
+#[test]
+fn ignore_sorted_same_order() {
+    let temp = tree();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("../a/b", temp.join("d/to-b")).unwrap();
+    for (by_path, follow) in [(false, false), (false, true), (true, false), (true, true)] {
+        // The roots stay in this order.
+        let roots = [temp.join("d"), temp.join("a")];
+        let roots = || [&roots[0], &roots[1]];
+        let expected = {
+            use ::ignore;
+            sorted_by!(ignore, roots(), by_path, follow)
+        };
+        let found = {
+            use transect::ignore;
+            sorted_by!(ignore, roots(), by_path, follow)
+        };
+        assert_eq!(found, expected, "{by_path} {follow}");
+        assert!(found.len() > 20 && found[0] == temp.join("d"), "{found:?}");
+    }
+}
+
+#[test]
+fn ignore_sorted_undecided_names_stay_with_what_is_in_them() {
+    let temp = tree();
+    let mut builder = transect::ignore::WalkBuilder::new(temp.path());
+    builder.sort_by_file_name(|_, _| std::cmp::Ordering::Equal);
+    let paths: Vec<PathBuf> = builder.build().map(|entry| entry.unwrap().into_path()).collect();
+    let mut sorted = paths.clone();
+    sorted.sort();
+    assert_eq!(paths, sorted);
+}

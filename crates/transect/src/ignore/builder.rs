@@ -1,5 +1,8 @@
 //! The options of a walk, and both ways to run it.
 
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -12,6 +15,7 @@ use crate::filter::Filters;
 use crate::iter;
 use crate::lock::lock;
 use crate::options::ScanOptions;
+use crate::sibling_order::SiblingOrder;
 use crate::sink::Flow;
 
 /// The file of rules beside `.gitignore`.
@@ -31,6 +35,7 @@ pub struct WalkBuilder {
     custom: Vec<String>,
     overrides: Vec<String>,
     filter: Option<Arc<Judge>>,
+    sorter: Option<Sorter>,
     max_size: MaxSize,
 }
 
@@ -47,6 +52,7 @@ impl WalkBuilder {
             custom: Vec::new(),
             overrides: Vec::new(),
             filter: None,
+            sorter: None,
             max_size: MaxSize(None),
         }
     }
@@ -139,9 +145,30 @@ impl WalkBuilder {
         self
     }
 
+    /// Sorts the entries of each directory by name, for [`build`](Self::build): roots stay in their order, and each
+    /// directory is followed by everything in it. The walk then reads on its caller's thread.
+    pub fn sort_by_file_name(
+        &mut self,
+        compare: impl Fn(&OsStr, &OsStr) -> Ordering + Send + Sync + 'static,
+    ) -> &mut Self {
+        self.sorter = Some(Sorter::ByName(Arc::new(compare)));
+        self
+    }
+
+    /// As [`sort_by_file_name`](Self::sort_by_file_name), by path. Two paths are built for each comparison.
+    pub fn sort_by_file_path(
+        &mut self,
+        compare: impl Fn(&Path, &Path) -> Ordering + Send + Sync + 'static,
+    ) -> &mut Self {
+        self.sorter = Some(Sorter::ByPath(Arc::new(compare)));
+        self
+    }
+
     /// Returns the walk as an iterator. A wrong option is its only item.
     pub fn build(&self) -> Walk {
-        Walk { entries: self.scan_options().into_iter(), max_size: self.max_size }
+        let mut options = self.scan_options();
+        options.sibling_order = self.sorter.clone().map(|sorter| sorter.with_roots(&options.roots));
+        Walk { entries: options.into_iter(), max_size: self.max_size }
     }
 
     /// Returns the walk for closures on several threads.
@@ -184,6 +211,27 @@ fn follow_root(root: &Path) -> PathBuf {
 impl fmt::Debug for WalkBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WalkBuilder").field("roots", &self.roots).finish_non_exhaustive()
+    }
+}
+
+/// How the entries of one directory are compared.
+#[derive(Clone)]
+enum Sorter {
+    ByName(Arc<dyn Fn(&OsStr, &OsStr) -> Ordering + Send + Sync>),
+    ByPath(Arc<dyn Fn(&Path, &Path) -> Ordering + Send + Sync>),
+}
+
+impl Sorter {
+    /// Returns the order of this comparison, in which roots stay in theirs.
+    fn with_roots(self, roots: &[PathBuf]) -> SiblingOrder {
+        let numbered = roots.iter().enumerate().rev();
+        let roots: HashMap<OsString, usize> =
+            numbered.map(|(number, root)| (root.into(), number)).collect();
+        SiblingOrder::by(move |dir, one, other| match &self {
+            _ if dir.is_top() => roots.get(one).cmp(&roots.get(other)),
+            Self::ByName(compare) => compare(one, other),
+            Self::ByPath(compare) => compare(&dir.path_of(one), &dir.path_of(other)),
+        })
     }
 }
 

@@ -20,12 +20,12 @@
 //!
 //! | in `ignore` | here |
 //! |---|---|
-//! | the loop of `build` reads on one thread, depth first | on several threads, in no particular order |
+//! | the loop of `build` reads on one thread, depth first | on several threads, in no particular order, unless it is sorted |
 //! | `parents`, `git_global`, `git_exclude`, `require_git` | `git_ignore` applies all of git's rules: above the roots only those of the repository around them, below in every directory |
 //! | a rule with `!` shows a hidden entry | `hidden` comes first |
 //! | `.git` is hidden, and otherwise an entry as any other | left out with `git_ignore`, too |
 //! | `overrides` takes an `Override`, which also shows what rules exclude | takes globs, which decide last |
-//! | `sort_by_file_name`, `sort_by_file_path` | [`walk`](crate::walk) sorts by name |
+//! | entries that a comparison does not tell apart are sorted in any order | by name |
 //! | `types`, `add_ignore`, `ignore_case_insensitive`, `current_dir`, standard input as `-` | missing |
 //! | a followed link that leads back, or nowhere, is an error | left out; an entry that is a link |
 //! | the closure of `run` is called on the caller's thread | on each thread, as soon as it starts |

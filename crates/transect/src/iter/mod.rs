@@ -139,7 +139,7 @@ struct Stepping<R: Reader> {
     read_for: Duration,
     /// The walk cannot use threads of its own.
     stays_here: bool,
-    /// The entries of a walk by name.
+    /// The entries of a sorted walk.
     sorted: Option<SortedEntries>,
 }
 
@@ -213,7 +213,7 @@ impl<R: Reader> Walk<R> {
         let began = Instant::now();
         let walk =
             SteppedWalk::begin(plan, ChunkSink::new(plan.options.want, None), &|| make_reader());
-        let sorted = plan.options.sort_by_name.then(SortedEntries::default);
+        let sorted = plan.options.sorts_by().map(SortedEntries::new);
         let (read_for, stays_here) = (began.elapsed(), sorted.is_some());
         let mut stepping = Stepping { walk, make_reader, read_for, stays_here, sorted };
         self.take_chunk(&mut stepping);

@@ -14,6 +14,7 @@ use crate::dir::Dir;
 use crate::error::Error;
 use crate::order::Order;
 use crate::plan::ScanPlan;
+use crate::sibling_order::SiblingOrder;
 use crate::sink::Sink;
 
 /// A walk that was begun, between two steps.
@@ -28,8 +29,8 @@ pub(crate) struct SteppedWalk<R: Reader, S: Sink> {
     children: Tasks<R>,
     tasks: VecDeque<Task<R::Handle>>,
     breadth_first: bool,
-    /// The directories of a directory are read in the order of their names.
-    sorts: bool,
+    /// In which order the directories of a directory are read, if in a certain one.
+    order: Option<SiblingOrder>,
 }
 
 /// Whether a walk has more steps.
@@ -61,15 +62,15 @@ impl<R: Reader, S: Sink> SteppedWalk<R, S> {
         let mut worker = Worker::new(&shared, 0, readers, &mut sink);
         let (top, mut tasks) = worker.visit_roots();
         worker.report_progress();
-        let sorts = plan.options.sort_by_name;
-        if sorts {
-            sort_last_first(&mut tasks);
+        let order = plan.options.sorts_by();
+        if let Some(order) = &order {
+            sort_last_first(&mut tasks, order);
         }
         let worker = Some(worker.pause());
-        let breadth_first = !sorts && matches!(plan.order, Order::Queue | Order::Array);
+        let breadth_first = order.is_none() && matches!(plan.order, Order::Queue | Order::Array);
         let (reading, children) = (None, Vec::new());
         let tasks = tasks.into();
-        Self { shared, sink, worker, top, reading, children, tasks, breadth_first, sorts }
+        Self { shared, sink, worker, top, reading, children, tasks, breadth_first, order }
     }
 
     /// Reads and delivers the next entries: one batch of one directory.
@@ -85,8 +86,8 @@ impl<R: Reader, S: Sink> SteppedWalk<R, S> {
                 }
                 ListStatus::End => {
                     worker.finish(reading, &mut self.children);
-                    if self.sorts {
-                        sort_last_first(&mut self.children);
+                    if let Some(order) = &self.order {
+                        sort_last_first(&mut self.children, order);
                     }
                     self.tasks.extend(self.children.drain(..));
                     Step::BetweenDirectories
@@ -161,7 +162,7 @@ impl<R: Reader, S: Sink> SteppedWalk<R, S> {
     }
 }
 
-/// Sorts directories by name, the first one last: the last one is read next.
-fn sort_last_first<H>(directories: &mut [Task<H>]) {
-    directories.sort_unstable_by(|a, b| b.name.cmp(&a.name));
+/// Sorts directories in one directory, the first one last: the last one is read next.
+fn sort_last_first<H>(directories: &mut [Task<H>], order: &SiblingOrder) {
+    directories.sort_unstable_by(|a, b| order.compare(&a.parent, &b.name, &a.name));
 }
