@@ -89,6 +89,8 @@ options! {
         #[doc(hidden)]
         pub ignore_files: Vec<String>,
         #[doc(hidden)]
+        pub ignore_paths: Vec<PathBuf>,
+        #[doc(hidden)]
         pub types: Vec<FileType>,
     }
 }
@@ -145,6 +147,13 @@ impl Filters {
         self
     }
 
+    /// Applies the rules in these files to all roots, as if each were a `.gitignore` in the current directory. Those in a
+    /// later file override others, and those in files that the walk finds override all of them.
+    pub fn ignore_paths(mut self, paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        self.ignore_paths = paths.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Delivers only entries of these types; without any, all.
     pub fn types(mut self, types: impl IntoIterator<Item = FileType>) -> Self {
         self.types = types.into_iter().collect();
@@ -156,7 +165,7 @@ impl Filters {
         if *self == Self::default() && min_depth == 0 {
             return Ok(None);
         }
-        let rules_files = RulesFiles::new(self.gitignore, &self.ignore_files)?;
+        let rules_files = RulesFiles::new(self.gitignore, &self.ignore_files, &self.ignore_paths)?;
         let globs = Globs::compile(&self.globs, self.ignore_case)?;
         let names = Names::compile(&self.extensions, &self.regexes, self.ignore_case)?;
         let Self { exclude_hidden, read_roots, conditions, .. } = *self;

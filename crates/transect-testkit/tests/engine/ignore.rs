@@ -20,6 +20,10 @@ macro_rules! found_by {
         if custom {
             builder.add_custom_ignore_filename(".one").add_custom_ignore_filename(".two");
         }
+        // Relative to the current directory, in which the tree is not.
+        for added in ["added-1", "added-2"].map(|name| $root.join(name)) {
+            assert_eq!(builder.add_ignore(&added).is_some(), !added.exists());
+        }
         if deep {
             builder.max_depth(Some(3));
         }
@@ -88,6 +92,8 @@ fn tree() -> TempDir {
         ("a/b/.one", "!*.rs\n*.h\n"),
         ("a/b/.two", "!*.h\n*.c\n"),
         ("d/.two", "*\n!x.rs\n"),
+        ("added-1", "*.h\nkeep.o\n/a\n"),
+        ("added-2", "!keep.o\nd/x.rs\n**/d/x.c\n"),
     ] {
         write(temp.path(), path, text);
     }
@@ -222,4 +228,36 @@ fn ignore_sorted_undecided_names_stay_with_what_is_in_them() {
     let mut sorted = paths.clone();
     sorted.sort();
     assert_eq!(paths, sorted);
+}
+
+/// Regression: a file of rules for all roots had no place. Its rules begin in the current directory, that of this
+/// crate.
+#[test]
+fn ignore_added_rules_apply_below_current_directory() {
+    let temp = TempDir::new();
+    let rules = temp.join("rules");
+    std::fs::write(&rules, "/tests/engine\n**/lib.rs\n!/src/lib.rs\n").unwrap();
+    macro_rules! found_below {
+        ($krate:ident, $root:expr) => {{
+            let mut builder = $krate::WalkBuilder::new($root);
+            assert!(builder.add_ignore(&rules).is_none());
+            assert!(builder.add_ignore(temp.join("none")).is_some());
+            builder.build().map(|entry| entry.unwrap().into_path()).collect::<BTreeSet<_>>()
+        }};
+    }
+    for root in [".", "src", "tests", "../transect/src", env!("CARGO_MANIFEST_DIR")] {
+        let expected = {
+            use ::ignore;
+            found_below!(ignore, root)
+        };
+        let found = {
+            use transect::ignore;
+            found_below!(ignore, root)
+        };
+        assert_eq!(found, expected, "{root}");
+        assert!(found.len() > 1, "{found:?}");
+    }
+    let filters = transect::Filters::new().ignore_paths([temp.join("none")]);
+    let error = transect::walk(".").filters(filters).plan().unwrap_err().to_string();
+    assert!(error.contains("none"), "{error}");
 }

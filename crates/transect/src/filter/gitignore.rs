@@ -10,7 +10,7 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
 
 use super::wildmatch::Pattern;
-use crate::error::Error;
+use crate::error::{Error, Operation, ScanError};
 use crate::path::strip_prefix_bytes;
 
 /// The name of git's files of rules.
@@ -29,17 +29,26 @@ pub(crate) struct RulesFiles {
     gitignore: bool,
     /// The names of the files, by rank: rules of a later name override those of earlier ones.
     names: Box<[String]>,
+    /// The rules of the current directory that the caller adds. All others override them.
+    added: Vec<Rules>,
 }
 
 impl RulesFiles {
-    /// Describes the files with these names, beside git's. A build that cannot apply rules returns an error.
-    pub(super) fn new(gitignore: bool, names: &[String]) -> Result<Self, Error> {
+    /// Describes the files with these names, beside git's, and reads those at `paths`. A build that cannot apply
+    /// rules returns an error.
+    pub(super) fn new(gitignore: bool, names: &[String], paths: &[PathBuf]) -> Result<Self, Error> {
         let git = gitignore.then(|| GITIGNORE.to_owned());
-        Ok(Self { gitignore, names: git.into_iter().chain(names.iter().cloned()).collect() })
+        let names = git.into_iter().chain(names.iter().cloned()).collect();
+        let read = |path: &PathBuf| match read_file(path, true) {
+            Ok(text) => Ok(Rules::parse(&text)),
+            Err(error) => Err(ScanError::new(Operation::ReadRules, path.clone(), 0, error)),
+        };
+        let added = paths.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Self { gitignore, names, added })
     }
 
     pub(crate) fn are_used(&self) -> bool {
-        !self.names.is_empty()
+        !self.names.is_empty() || !self.added.is_empty()
     }
 
     /// Returns whether an entry of this name may be a file of rules.
@@ -66,7 +75,7 @@ impl RulesFiles {
             let above = entry.ancestors().skip(1);
             files.extend(above.map(|dir| FileAbove { dir, file: dir.join(name), rank }));
         }
-        let (mut ignore_rules, mut failed) = (IgnoreRules::default(), None);
+        let (mut ignore_rules, mut failed) = (self.added_above(entry), None);
         for FileAbove { dir, file, rank } in files.into_iter().rev() {
             let to_root = entry.strip_prefix(dir).unwrap_or(Path::new(""));
             let (rules, error) = read_rules(&file, !file.ends_with(GITIGNORE));
@@ -74,6 +83,15 @@ impl RulesFiles {
             failed = failed.or(error);
         }
         (ignore_rules, failed)
+    }
+
+    /// Returns the rules that the caller adds. For an entry elsewhere than in the current directory, only those match
+    /// that match at any depth.
+    fn added_above(&self, entry: &Path) -> IgnoreRules {
+        let current = std::env::current_dir().and_then(|path| path.canonicalize());
+        let to_root = current.ok().and_then(|path| entry.strip_prefix(path).ok()).unwrap_or(entry);
+        let added = self.added.iter().cloned();
+        added.fold(IgnoreRules::default(), |above, rules| above.with(rules, 0, to_root, 0))
     }
 
     /// Returns git's files of rules in the repository that holds an entry and outside of it, the nearest first.
@@ -209,8 +227,8 @@ impl RulesFile {
 }
 
 /// The rules of a file, sorted by [`Key`]: an entry is compared with those of three keys.
-#[derive(Debug, Default)]
-struct Rules(Box<[Rule]>);
+#[derive(Clone, Debug, Default)]
+struct Rules(Arc<[Rule]>);
 
 /// What the name of an entry must have for a rule to match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -41,9 +41,10 @@ pub(crate) mod regexes {
 }
 
 pub(crate) mod gitignore {
+    use std::borrow::Cow;
     use std::ffi::OsStr;
     use std::io;
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
     use crate::error::Error;
 
@@ -52,9 +53,15 @@ pub(crate) mod gitignore {
     pub(crate) struct RulesFiles(());
 
     impl RulesFiles {
-        pub(crate) fn new(gitignore: bool, names: &[String]) -> Result<Self, Error> {
-            match names.first().map(String::as_str).or(gitignore.then_some(".gitignore")) {
-                Some(name) => Err(Error::without_filters(name)),
+        pub(crate) fn new(
+            gitignore: bool,
+            names: &[String],
+            paths: &[PathBuf],
+        ) -> Result<Self, Error> {
+            let name = names.first().map(String::as_str).or(gitignore.then_some(".gitignore"));
+            let path = paths.first().map(|path| path.to_string_lossy());
+            match name.map(Cow::Borrowed).or(path) {
+                Some(name) => Err(Error::without_filters(&name)),
                 None => Ok(Self(())),
             }
         }

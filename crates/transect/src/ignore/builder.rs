@@ -33,6 +33,7 @@ pub struct WalkBuilder {
     ignore: bool,
     git_ignore: bool,
     custom: Vec<String>,
+    added: Vec<PathBuf>,
     overrides: Vec<String>,
     filter: Option<Arc<Judge>>,
     sorter: Option<Sorter>,
@@ -50,6 +51,7 @@ impl WalkBuilder {
             ignore: true,
             git_ignore: true,
             custom: Vec::new(),
+            added: Vec::new(),
             overrides: Vec::new(),
             filter: None,
             sorter: None,
@@ -123,6 +125,17 @@ impl WalkBuilder {
         self
     }
 
+    /// Applies the rules in this file to all roots, as if it were in the current directory. All other rules override
+    /// them, and those of a file that is added later. Returns an error if it cannot be read; then it is not added.
+    pub fn add_ignore(&mut self, path: impl AsRef<Path>) -> Option<Error> {
+        let path = path.as_ref().to_owned();
+        let error = Filters::new().ignore_paths([&path]).compile(0).err();
+        if error.is_none() {
+            self.added.push(path);
+        }
+        error
+    }
+
     /// Sets the globs, which decide after the files of rules: those with a leading `!` exclude, and with others
     /// nothing else is returned.
     pub fn overrides(&mut self, globs: impl IntoIterator<Item = impl Into<String>>) -> &mut Self {
@@ -182,6 +195,7 @@ impl WalkBuilder {
             .exclude_hidden(self.hidden)
             .gitignore(self.git_ignore)
             .ignore_files(names.chain(self.custom.iter().cloned()))
+            .ignore_paths(&self.added)
             .globs(self.overrides.iter().cloned())
             .read_roots(true);
         let roots = self.roots.iter().map(|root| follow_root(root)).collect();
