@@ -139,6 +139,11 @@ impl Dir {
         std::iter::successors(Some(self), |dir| dir.parent.as_deref()).filter(|dir| !dir.is_top())
     }
 
+    /// Returns the directory that a link in this one leads back to: this one, or one above it.
+    pub(crate) fn loop_ancestor(&self, target: Option<FileId>) -> Option<&Self> {
+        self.ancestors().find(|dir| dir.id.is_some() && dir.id == target)
+    }
+
     /// Returns the path: the root as given, then the names below it.
     pub fn path(&self) -> PathBuf {
         let mut path = OsString::new();

@@ -67,11 +67,10 @@ fn compare(root: &Path, flags: u32) {
         found_by!(ignore, root, flags, |_: &mut ignore::WalkBuilder, _: bool| {})
     };
     for (found, expected) in found.iter().zip(&expected) {
-        // Left out here with all that git leaves out. There, a link that leads nowhere is an error, if links
-        // are followed, and a root that is a link remains one.
+        // Left out here with all that git leaves out. There, a root that is a link remains one.
         let differs = |it: &Found| {
             let is_git = it.1.components().any(|name| name.as_os_str() == ".git");
-            is_git || it.1.ends_with("broken") || it.0 == 0 && root.is_symlink()
+            is_git || it.0 == 0 && root.is_symlink()
         };
         let odd: Vec<&Found> = found.symmetric_difference(expected).collect();
         let odd: Vec<_> = odd.iter().filter(|it| !differs(it)).collect();
@@ -260,4 +259,51 @@ fn ignore_added_rules_apply_below_current_directory() {
     let filters = transect::Filters::new().ignore_paths([temp.join("none")]);
     let error = transect::walk(".").filters(filters).plan().unwrap_err().to_string();
     assert!(error.contains("none"), "{error}");
+}
+
+#[test]
+#[cfg(unix)]
+fn ignore_followed_links_back_or_nowhere_same_errors() {
+    let temp = TempDir::new();
+    write(temp.path(), "a/b/file", "");
+    for (target, link) in [("nowhere", "a/long-broken"), ("self", "a/self"), ("..", "a/b/up")] {
+        std::os::unix::fs::symlink(target, temp.join(link)).unwrap();
+    }
+    std::os::unix::fs::symlink("b", temp.join("a/to-b")).unwrap();
+    /// The text of each error, in both ways to walk.
+    macro_rules! errors_by {
+        ($krate:ident, $follow:expr) => {{
+            let mut builder = $krate::WalkBuilder::new(temp.path());
+            builder.follow_links($follow).max_filesize(Some(3));
+            let serial: BTreeSet<String> =
+                builder.build().filter_map(Result::err).map(|error| error.to_string()).collect();
+            let parallel = Mutex::new(BTreeSet::new());
+            builder.build_parallel().run(|| {
+                Box::new(|entry| {
+                    if let Err(error) = entry {
+                        parallel.lock().unwrap().insert(error.to_string());
+                    }
+                    $krate::WalkState::Continue
+                })
+            });
+            [serial, parallel.into_inner().unwrap()]
+        }};
+    }
+    for follow in [false, true] {
+        let expected = {
+            use ::ignore;
+            errors_by!(ignore, follow)
+        };
+        let found = {
+            use transect::ignore;
+            errors_by!(ignore, follow)
+        };
+        let links = ["a/long-broken", "a/self", "a/b/up", "a/to-b/up"];
+        let links = links.map(|link| temp.join(link).display().to_string());
+        for errors in found.iter().chain(&expected) {
+            let of = |link: &&String| errors.iter().any(|error| error.contains(*link));
+            assert_eq!(links.iter().filter(of).count(), errors.len(), "{errors:?}");
+            assert_eq!(errors.len(), if follow { links.len() } else { 0 }, "{errors:?}");
+        }
+    }
 }

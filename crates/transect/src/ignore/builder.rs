@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use transect_sys::{Attributes, FieldMask};
+use transect_sys::FieldMask;
 
 use super::entry::DirEntry;
 use crate::error::Error;
@@ -16,7 +16,7 @@ use crate::iter;
 use crate::lock::lock;
 use crate::options::ScanOptions;
 use crate::sibling_order::SiblingOrder;
-use crate::sink::Flow;
+use crate::sink::{Flow, VisitEntry};
 
 /// The file of rules beside `.gitignore`.
 const IGNORE: &str = ".ignore";
@@ -37,7 +37,7 @@ pub struct WalkBuilder {
     overrides: Vec<String>,
     filter: Option<Arc<Judge>>,
     sorter: Option<Sorter>,
-    max_size: MaxSize,
+    max_size: Option<u64>,
 }
 
 impl WalkBuilder {
@@ -55,7 +55,7 @@ impl WalkBuilder {
             overrides: Vec::new(),
             filter: None,
             sorter: None,
-            max_size: MaxSize(None),
+            max_size: None,
         }
     }
 
@@ -77,7 +77,8 @@ impl WalkBuilder {
         self
     }
 
-    /// Sets whether entries are those that links lead to. A link to a directory above it is left out.
+    /// Sets whether entries are those that links lead to. A link to a directory above it is an error, and so is one that
+    /// leads nowhere.
     pub fn follow_links(&mut self, yes: bool) -> &mut Self {
         self.options.follow_links = yes;
         self.options.every_link = yes;
@@ -145,7 +146,7 @@ impl WalkBuilder {
 
     /// Leaves out what is longer than this, in bytes; but no directory and no root.
     pub fn max_filesize(&mut self, bytes: Option<u64>) -> &mut Self {
-        self.max_size = MaxSize(bytes);
+        self.max_size = bytes;
         self
     }
 
@@ -181,12 +182,16 @@ impl WalkBuilder {
     pub fn build(&self) -> Walk {
         let mut options = self.scan_options();
         options.sibling_order = self.sorter.clone().map(|sorter| sorter.with_roots(&options.roots));
-        Walk { entries: options.into_iter(), max_size: self.max_size }
+        Walk { entries: options.into_iter(), delivery: self.delivery() }
     }
 
     /// Returns the walk for closures on several threads.
     pub fn build_parallel(&self) -> WalkParallel {
-        WalkParallel { options: self.scan_options(), max_size: self.max_size }
+        WalkParallel { options: self.scan_options(), delivery: self.delivery() }
+    }
+
+    fn delivery(&self) -> Delivery {
+        Delivery { max_size: self.max_size, follows_links: self.options.follow_links }
     }
 
     fn scan_options(&self) -> ScanOptions {
@@ -200,7 +205,8 @@ impl WalkBuilder {
             .read_roots(true);
         let roots = self.roots.iter().map(|root| follow_root(root)).collect();
         let options = ScanOptions { roots, ..self.options.clone() };
-        let options = options.filters(filters).want(self.max_size.fields());
+        let wanted = self.max_size.map_or(FieldMask::empty(), |_| FieldMask::SIZE);
+        let options = options.filters(filters).want(wanted);
         match self.filter.clone() {
             Some(filter) => {
                 options.filter_entry(move |entry| filter(&DirEntry::of_candidate(entry)))
@@ -249,18 +255,25 @@ impl Sorter {
     }
 }
 
-/// The maximum length of what is not a directory, in bytes.
+/// What becomes of an entry that the filters of the walk leave.
 #[derive(Clone, Copy, Debug)]
-struct MaxSize(Option<u64>);
+struct Delivery {
+    /// The maximum length of what is not a directory, in bytes.
+    max_size: Option<u64>,
+    follows_links: bool,
+}
 
-impl MaxSize {
-    fn fields(self) -> FieldMask {
-        self.0.map_or(FieldMask::empty(), |_| FieldMask::SIZE)
+impl Delivery {
+    /// Returns the entry, or the error of a link; `None` if the entry is left out.
+    fn item(self, entry: VisitEntry<'_>) -> Option<Result<DirEntry, Error>> {
+        let item = DirEntry::of_visit(entry, self.follows_links);
+        (item.is_err() || !self.is_too_large(entry)).then_some(item)
     }
 
-    fn allows(self, depth: u32, attributes: &Attributes) -> bool {
-        let is_judged = depth > 0 && !attributes.file_type().is_dir();
-        !is_judged || self.0.zip(attributes.size()).is_none_or(|(most, size)| size <= most)
+    fn is_too_large(self, entry: VisitEntry<'_>) -> bool {
+        let is_judged = entry.depth() > 0 && !entry.file_type().is_dir();
+        let sizes = self.max_size.zip(entry.attributes.size()).filter(|_| is_judged);
+        sizes.is_some_and(|(most, size)| size > most)
     }
 }
 
@@ -268,7 +281,7 @@ impl MaxSize {
 #[derive(Debug)]
 pub struct Walk {
     entries: iter::Walk,
-    max_size: MaxSize,
+    delivery: Delivery,
 }
 
 impl Walk {
@@ -282,10 +295,11 @@ impl Iterator for Walk {
     type Item = Result<DirEntry, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let is_allowed = |item: &Result<iter::DirEntry, Error>| {
-            item.as_ref().map_or(true, |it| self.max_size.allows(it.depth(), it.attributes()))
-        };
-        self.entries.find(is_allowed).map(|item| item.map(DirEntry::of_walk))
+        let delivery = self.delivery;
+        self.entries.find_map(|item| match item {
+            Ok(entry) => delivery.item(entry.as_visit()),
+            Err(error) => Some(Err(error)),
+        })
     }
 }
 
@@ -324,7 +338,7 @@ pub type FnVisitor<'v> = Box<dyn FnMut(Result<DirEntry, Error>) -> WalkState + S
 #[derive(Debug)]
 pub struct WalkParallel {
     options: ScanOptions,
-    max_size: MaxSize,
+    delivery: Delivery,
 }
 
 impl WalkParallel {
@@ -338,9 +352,12 @@ impl WalkParallel {
         let visitor = || (*lock(&make))();
         let walked = self.options.visit_parallel(|| {
             let mut visitor = visitor();
-            move |entry| match entry {
-                Ok(it) if !self.max_size.allows(it.depth(), it.attributes) => Flow::Continue,
-                entry => visitor(entry.map(DirEntry::of_visit)).into(),
+            move |entry| {
+                let item = match entry {
+                    Ok(entry) => self.delivery.item(entry),
+                    Err(error) => Some(Err(error)),
+                };
+                item.map_or(Flow::Continue, |item| visitor(item).into())
             }
         });
         if let Err(error) = walked {

@@ -27,7 +27,7 @@
 //! | `overrides` takes an `Override`, which also shows what rules exclude | takes globs, which decide last |
 //! | entries that a comparison does not tell apart are sorted in any order | by name |
 //! | `types`, `ignore_case_insensitive`, `current_dir`, standard input as `-` | missing |
-//! | a followed link that leads back, or nowhere, is an error | left out; an entry that is a link |
+//! | a followed link that leads back or nowhere is an error, even one that rules leave out | not one that filters leave out |
 //! | the closure of `run` is called on the caller's thread | on each thread, as soon as it starts |
 //! | a root that is a link to a directory is a link as an entry | the directory, with a separator at the end |
 //! | filters do not apply to directories above `min_depth` | they do |

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use transect_sys::{Attributes, FileType};
+#[cfg(feature = "filters")]
+use transect_sys::{EntryRef, Verdict};
 
 use crate::dir::Dir;
 use crate::error::{Error, Operation, ScanError};
@@ -75,6 +77,16 @@ impl DirEntry {
     /// Returns whether the entry is a symbolic link and the attributes are those of its target.
     pub fn is_followed(&self) -> bool {
         self.followed
+    }
+}
+
+#[cfg(feature = "filters")]
+impl DirEntry {
+    /// Returns the entry as it was visited.
+    pub(crate) fn as_visit(&self) -> VisitEntry<'_> {
+        let Self { dir, name, attributes, followed } = self;
+        let followed = *followed;
+        VisitEntry::new(dir, EntryRef { name, verdict: Verdict::Keep, followed, attributes })
     }
 }
 

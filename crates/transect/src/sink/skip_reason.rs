@@ -40,8 +40,7 @@ transect_sys::words! {
 impl SkipReason {
     /// Returns why a directory below `parent` is not read again, in a walk that follows links.
     pub(crate) fn for_revisit(parent: &Dir, target: Option<FileId>) -> Self {
-        let leads_up = parent.ancestors().any(|dir| dir.id.is_some() && dir.id == target);
-        if leads_up { Self::Loop } else { Self::VisitedElsewhere }
+        parent.loop_ancestor(target).map_or(Self::VisitedElsewhere, |_| Self::Loop)
     }
 
     /// Returns whether the skipped directory is the one that is reported, not an entry of it.

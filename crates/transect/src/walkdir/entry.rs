@@ -93,7 +93,7 @@ impl Error {
     }
 
     /// Returns the error of a link to a directory above it.
-    pub(super) fn of_loop(path: &Path, depth: usize, ancestor: PathBuf) -> Self {
+    pub(crate) fn of_loop(path: &Path, depth: usize, ancestor: PathBuf) -> Self {
         let text = format!("the link leads back to '{}'", ancestor.display());
         let error = Self::new(Operation::OpenDirectory, path, depth, io::Error::other(text));
         Self { loop_ancestor: Some(ancestor), ..error }
