@@ -259,7 +259,7 @@ impl Sink for CallbackSink<'_> {
         self.skips.take_next()
     }
 
-    fn omit(&mut self, _: &Dir, omission: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, omission: Omission<'_>) -> Flow {
         self.diagnostics.add(omission);
         Flow::Continue
     }

@@ -82,7 +82,7 @@ impl<V: FnMut(Result<VisitEntry<'_>, Error>) -> Flow + Send> Sink for VisitorSin
         self.skips.take_next()
     }
 
-    fn omit(&mut self, _: &Dir, omission: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, omission: Omission<'_>) -> Flow {
         self.diagnostics.count(&omission);
         match omission {
             Omission::Failed(error) => (self.visitor)(Err(error.into())),

@@ -114,7 +114,7 @@ impl Sink for NameSample {
         Flow::Continue
     }
 
-    fn omit(&mut self, _: &Dir, _: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, _: Omission<'_>) -> Flow {
         Flow::Continue
     }
 

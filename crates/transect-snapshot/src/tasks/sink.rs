@@ -83,13 +83,14 @@ impl Sink for TaskSink {
         self.table.leave(dir);
     }
 
-    fn omit(&mut self, dir: &Dir, mut omission: Omission) -> Flow {
-        if let Omission::Skipped(SkipReason::LargeDirectory) = omission {
+    fn omit(&mut self, dir: &Dir, mut omission: Omission<'_>) -> Flow {
+        if let Omission::Skipped { reason: SkipReason::LargeDirectory, .. } = omission {
             self.left.large.insert(dir.path());
             // For programs that read parts there is no difference: another part has it.
             omission = SkipReason::LeftOver.into();
         }
-        if matches!(omission, Omission::Skipped(SkipReason::LeftOver)) && self.range(dir).is_some()
+        if matches!(omission, Omission::Skipped { reason: SkipReason::LeftOver, .. })
+            && self.range(dir).is_some()
         {
             self.left.ranges.insert(dir.name().to_owned());
         }

@@ -76,7 +76,7 @@ impl Sink for Watched {
         self.inner.leave(dir);
     }
 
-    fn omit(&mut self, dir: &Dir, omission: Omission) -> Flow {
+    fn omit(&mut self, dir: &Dir, omission: Omission<'_>) -> Flow {
         let flow = self.inner.omit(dir, omission);
         if matches!(self.interruption, Interruption::Quit(0)) {
             return Flow::Quit;
@@ -228,7 +228,7 @@ impl Sink for Bomb {
         self.tick(Fuse::Leave);
     }
 
-    fn omit(&mut self, _: &Dir, _: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, _: Omission<'_>) -> Flow {
         self.tick(Fuse::Error);
         Flow::Continue
     }
@@ -299,8 +299,11 @@ impl Sink for EndsAtSkip {
         Flow::Continue
     }
 
-    fn omit(&mut self, _: &Dir, omission: Omission) -> Flow {
-        assert!(matches!(omission, Omission::Skipped(SkipReason::MaxDepth)), "{omission:?}");
+    fn omit(&mut self, _: &Dir, omission: Omission<'_>) -> Flow {
+        assert!(
+            matches!(omission, Omission::Skipped { reason: SkipReason::MaxDepth, .. }),
+            "{omission:?}"
+        );
         self.0 += 1;
         Flow::Quit
     }
@@ -372,7 +375,7 @@ impl Sink for Ambush {
         Flow::Continue
     }
 
-    fn omit(&mut self, _: &Dir, _: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, _: Omission<'_>) -> Flow {
         Flow::Continue
     }
 

@@ -310,7 +310,7 @@ impl<F: Fn() -> Flow + Sync> Sink for EachName<'_, F> {
         if names.len() as u64 >= self.at { (self.then)() } else { Flow::Continue }
     }
 
-    fn omit(&mut self, _: &Dir, _: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, _: Omission<'_>) -> Flow {
         Flow::Continue
     }
 

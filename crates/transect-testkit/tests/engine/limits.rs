@@ -203,7 +203,7 @@ impl Sink for QuitsAfter<'_> {
         self.inner.leave(dir);
     }
 
-    fn omit(&mut self, dir: &Dir, omission: Omission) -> Flow {
+    fn omit(&mut self, dir: &Dir, omission: Omission<'_>) -> Flow {
         self.inner.omit(dir, omission)
     }
 

@@ -36,6 +36,7 @@ mod ncdu;
 mod ntfs_volumes;
 mod partial_table;
 mod properties;
+mod sinks;
 mod support;
 mod table;
 #[cfg(target_os = "linux")]

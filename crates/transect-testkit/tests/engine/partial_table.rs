@@ -80,7 +80,7 @@ impl Sink for Watched<'_> {
         self.watch.check_growth();
     }
 
-    fn omit(&mut self, dir: &Dir, omission: Omission) -> Flow {
+    fn omit(&mut self, dir: &Dir, omission: Omission<'_>) -> Flow {
         self.sink.omit(dir, omission)
     }
 

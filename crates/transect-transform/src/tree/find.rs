@@ -132,7 +132,7 @@ impl Sink for InputSink {
         Flow::Continue
     }
 
-    fn omit(&mut self, _: &Dir, omission: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, omission: Omission<'_>) -> Flow {
         self.tally.add(omission);
         Flow::Continue
     }

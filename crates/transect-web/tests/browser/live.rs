@@ -68,7 +68,7 @@ impl Sink for Gated<'_> {
         self.sink.visit(visit)
     }
 
-    fn omit(&mut self, dir: &Dir, omission: Omission) -> Flow {
+    fn omit(&mut self, dir: &Dir, omission: Omission<'_>) -> Flow {
         self.sink.omit(dir, omission)
     }
 

@@ -52,7 +52,7 @@ impl Sink for ChunkSink {
         self.send(|chunk| chunk.add(&visit))
     }
 
-    fn omit(&mut self, _: &Dir, omission: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, omission: Omission<'_>) -> Flow {
         self.diagnostics.count(&omission);
         match omission {
             Omission::Failed(error) => self.send(|chunk| chunk.add_error(error.into())),

@@ -41,7 +41,7 @@ impl Diagnostics {
     }
 
     /// Counts what is missing, and keeps an error if there is room.
-    pub fn add(&mut self, omission: impl Into<Omission>) {
+    pub fn add<'a>(&mut self, omission: impl Into<Omission<'a>>) {
         let omission = omission.into();
         self.count(&omission);
         if let Omission::Failed(error) = omission
@@ -52,11 +52,11 @@ impl Diagnostics {
     }
 
     /// Counts what is missing without keeping an error.
-    pub(crate) fn count(&mut self, omission: &Omission) {
+    pub(crate) fn count(&mut self, omission: &Omission<'_>) {
         match omission {
             Omission::Failed(error) => self.count_error(error),
             Omission::Vanished(_) => self.vanished += 1,
-            Omission::Skipped(reason) => *self.skipped.entry(*reason).or_default() += 1,
+            Omission::Skipped { reason, .. } => *self.skipped.entry(*reason).or_default() += 1,
         }
     }
 

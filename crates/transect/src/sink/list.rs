@@ -309,7 +309,7 @@ impl<W: Write + Send> Sink for ListSink<W> {
         self.flush_if_due()
     }
 
-    fn omit(&mut self, _: &Dir, omission: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, omission: Omission<'_>) -> Flow {
         self.diagnostics.add(omission);
         Flow::Continue
     }

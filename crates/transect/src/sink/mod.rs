@@ -117,24 +117,38 @@ pub struct Entering<'a> {
 /// What is not in the result of a walk, and why.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Omission {
+pub enum Omission<'a> {
     /// A directory, or an entry of it, could not be read.
     Failed(ScanError),
     /// An entry of this type was deleted between listing and reading.
     Vanished(FileType),
     /// An entry was left out, or a directory not read, on purpose.
-    Skipped(SkipReason),
+    #[non_exhaustive]
+    Skipped {
+        /// Why.
+        reason: SkipReason,
+        /// The name of the entry, of a root its path as given; `None` if it is the directory itself that is not read.
+        name: Option<&'a OsStr>,
+    },
 }
 
-impl From<ScanError> for Omission {
+impl<'a> Omission<'a> {
+    /// Returns the omission of an entry that is left out or not read.
+    pub(crate) fn of_entry(name: &'a OsStr, reason: SkipReason) -> Self {
+        Self::Skipped { reason, name: Some(name) }
+    }
+}
+
+impl From<ScanError> for Omission<'_> {
     fn from(error: ScanError) -> Self {
         Self::Failed(error)
     }
 }
 
-impl From<SkipReason> for Omission {
+/// Of the directory itself.
+impl From<SkipReason> for Omission<'_> {
     fn from(reason: SkipReason) -> Self {
-        Self::Skipped(reason)
+        Self::Skipped { reason, name: None }
     }
 }
 
@@ -173,7 +187,7 @@ impl From<SkipReason> for Omission {
 ///         Flow::Continue
 ///     }
 ///
-///     fn omit(&mut self, _: &Dir, omission: Omission) -> Flow {
+///     fn omit(&mut self, _: &Dir, omission: Omission<'_>) -> Flow {
 ///         self.diagnostics.add(omission);
 ///         Flow::Continue
 ///     }
@@ -206,7 +220,7 @@ pub trait Sink: Send {
     fn leave(&mut self, _dir: &Dir) {}
 
     /// Called when an entry of `dir`, or what is in `dir`, will be missing. [`Diagnostics::add`] counts it.
-    fn omit(&mut self, dir: &Dir, omission: Omission) -> Flow;
+    fn omit(&mut self, dir: &Dir, omission: Omission<'_>) -> Flow;
 
     /// Merges the sink of another thread. The order of merges does not matter.
     fn merge(&mut self, other: Self)

@@ -42,10 +42,4 @@ impl SkipReason {
     pub(crate) fn for_revisit(parent: &Dir, target: Option<FileId>) -> Self {
         parent.loop_ancestor(target).map_or(Self::VisitedElsewhere, |_| Self::Loop)
     }
-
-    /// Returns whether the skipped directory is the one that is reported, not an entry of it.
-    pub(crate) fn leaves_directory_unread(self) -> bool {
-        use SkipReason::{LargeDirectory, LeftOver, MountBoundary, PseudoFileSystem};
-        matches!(self, MountBoundary | PseudoFileSystem | LeftOver | LargeDirectory)
-    }
 }

@@ -166,7 +166,7 @@ impl Sink for Totals {
         above.sizes += totals.sizes;
     }
 
-    fn omit(&mut self, dir: &Dir, omission: Omission) -> Flow {
+    fn omit(&mut self, dir: &Dir, omission: Omission<'_>) -> Flow {
         if let Omission::Failed(_) = omission {
             totals_of(dir).errors += 1;
         }

@@ -238,7 +238,7 @@ impl Sink for TableSink {
         if self.too_large { Flow::Quit } else { Flow::Continue }
     }
 
-    fn omit(&mut self, dir: &Dir, omission: Omission) -> Flow {
+    fn omit(&mut self, dir: &Dir, omission: Omission<'_>) -> Flow {
         let number = number_of(dir);
         self.publish(|update| update.omit(number, &omission));
         match &omission {
@@ -249,7 +249,7 @@ impl Sink for TableSink {
                 }
                 self.errors.push(number);
             }
-            Omission::Skipped(reason) if reason.leaves_directory_unread() => {
+            Omission::Skipped { reason, name: None } => {
                 self.mark_unread(number, UnreadReason::Skipped(*reason));
             }
             _ => {}

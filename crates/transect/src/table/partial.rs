@@ -151,7 +151,7 @@ pub(super) struct DirectoryStart {
 }
 
 impl Update {
-    pub(super) fn omit(&mut self, number: u32, omission: &Omission) {
+    pub(super) fn omit(&mut self, number: u32, omission: &Omission<'_>) {
         if let Omission::Failed(_) = omission {
             self.errors.push(number);
         }

@@ -6,7 +6,7 @@ use transect_sys::{Batch, FileType, Verdict};
 
 use crate::dir::Dir;
 use crate::plan::ScanPlan;
-use crate::sink::{Flow, Sink};
+use crate::sink::{Flow, Omission, Sink};
 
 /// Drops entries by name and type. `relative` is a buffer for paths. Roots are judged by the filters alone.
 pub(super) fn judge(
@@ -28,7 +28,7 @@ pub(super) fn judge(
                 false => filter.judge(dir, relative, entry),
             };
             if let Some(reason) = reason
-                && sink.omit(dir, reason.into()) == Flow::Quit
+                && sink.omit(dir, Omission::of_entry(entry.name, reason)) == Flow::Quit
             {
                 flow = Flow::Quit;
             }

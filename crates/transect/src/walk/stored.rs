@@ -11,7 +11,7 @@ use crate::dir::{Dir, DirContext};
 use crate::error::Error;
 use crate::filter;
 use crate::plan::ScanPlan;
-use crate::sink::{Entering, Flow, Sink, SkipReason, Visit};
+use crate::sink::{Entering, Flow, Omission, Sink, SkipReason, Visit};
 use crate::table::TreeOrder;
 use crate::walk::judge::{judge, prune};
 
@@ -174,7 +174,8 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
             return false;
         }
         if dir.entry_depth() >= self.plan.max_depth {
-            self.is_stopped |= self.sink.omit(&dir, SkipReason::MaxDepth.into()) == Flow::Quit;
+            let omission = Omission::of_entry(self.rows.name(), SkipReason::MaxDepth);
+            self.is_stopped |= self.sink.omit(&dir, omission) == Flow::Quit;
             return false;
         }
         if verdict == Verdict::Prune || self.is_stopped {

@@ -379,7 +379,9 @@ impl<'w, R: Reader> Worker<'w, R> {
         let Self { shared, sink, batch, .. } = self;
         batch.judge(|entry| {
             if shared.roots.may_contain(entry.name) && shared.roots.contains_entry(id, entry.name) {
-                shared.obey(sink.omit(dir, SkipReason::OverlappingRoot.into()));
+                shared.obey(
+                    sink.omit(dir, Omission::of_entry(entry.name, SkipReason::OverlappingRoot)),
+                );
                 return Verdict::Drop;
             }
             entry.verdict
@@ -422,7 +424,7 @@ impl<'w, R: Reader> Worker<'w, R> {
         for entry in self.batch.directories().filter(|it| it.verdict != Verdict::Drop) {
             let unread = self.unread_reason(dir, entry.attributes);
             if let Some(reason) = unread {
-                self.shared.obey(self.sink.omit(dir, reason.into()));
+                self.shared.obey(self.sink.omit(dir, Omission::of_entry(entry.name, reason)));
             }
             let flags = TaskFlags {
                 read: unread.is_none() && entry.verdict != Verdict::Prune,
@@ -437,7 +439,9 @@ impl<'w, R: Reader> Worker<'w, R> {
                     links.push(DeferredLink { task, target })
                 }
                 true if SkipReason::for_revisit(dir, target) == SkipReason::Loop => {
-                    self.shared.obey(self.sink.omit(dir, SkipReason::Loop.into()));
+                    self.shared.obey(
+                        self.sink.omit(dir, Omission::of_entry(entry.name, SkipReason::Loop)),
+                    );
                 }
                 _ => children.push(task),
             }
@@ -474,7 +478,7 @@ impl<'w, R: Reader> Worker<'w, R> {
         self.omit(dir, ScanError::new(operation, path, depth, source));
     }
 
-    pub(super) fn omit(&mut self, dir: &Arc<Dir>, omission: impl Into<Omission>) {
+    pub(super) fn omit<'o>(&mut self, dir: &Arc<Dir>, omission: impl Into<Omission<'o>>) {
         self.shared.obey(self.sink.omit(dir, omission.into()));
     }
 

@@ -252,7 +252,7 @@ impl Sink for Listed {
         Flow::Continue
     }
 
-    fn omit(&mut self, _: &Dir, _: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, _: Omission<'_>) -> Flow {
         Flow::Continue
     }
 

@@ -55,7 +55,7 @@ impl Sink for Census {
         Flow::Continue
     }
 
-    fn omit(&mut self, _: &Dir, omission: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, omission: Omission<'_>) -> Flow {
         self.work.errors += u64::from(matches!(omission, Omission::Failed(_)));
         Flow::Continue
     }
@@ -171,7 +171,7 @@ impl Sink for CheckedCensus {
         Flow::Continue
     }
 
-    fn omit(&mut self, _: &Dir, omission: Omission) -> Flow {
+    fn omit(&mut self, _: &Dir, omission: Omission<'_>) -> Flow {
         if let Omission::Failed(error) = omission {
             self.census.work.errors += 1;
             // Its path may be longer than a line of the protocol.

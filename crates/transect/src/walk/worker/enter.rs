@@ -10,7 +10,7 @@ use transect_sys::{Attributes, Fault, FieldMask, FileId, FileType, Reader, Volum
 use super::{EnteredDir, TaskOf, Worker};
 use crate::dir::{Dir, DirContext};
 use crate::error::Operation;
-use crate::sink::{Entering, SkipReason};
+use crate::sink::{Entering, Omission, SkipReason};
 use crate::walk::task::{Task, TaskFlags};
 
 impl<R: Reader> Worker<'_, R> {
@@ -113,7 +113,7 @@ impl<R: Reader> Worker<'_, R> {
             return Some(EnteredDir { dir, handle: None });
         }
         if R::may_be_mount_point(&handle) && self.is_mounted_ancestor(task, own.file_id()) {
-            self.omit(&task.parent, SkipReason::Loop);
+            self.omit(&task.parent, Omission::of_entry(&task.name, SkipReason::Loop));
             return None;
         }
         let options = &self.shared.plan.options;
@@ -123,7 +123,7 @@ impl<R: Reader> Worker<'_, R> {
             && !self.shared.mark_seen(own.file_id());
         if revisited {
             let reason = SkipReason::for_revisit(&task.parent, own.file_id());
-            self.omit(&task.parent, reason);
+            self.omit(&task.parent, Omission::of_entry(&task.name, reason));
             return None;
         }
         let dir = self.new_dir(task, volume, &own);

@@ -3,7 +3,7 @@
 use transect_sys::Reader;
 
 use super::Worker;
-use crate::sink::SkipReason;
+use crate::sink::{Omission, SkipReason};
 use crate::walk::shared::DeferredLink;
 use crate::walk::task::Tasks;
 
@@ -27,7 +27,8 @@ impl<R: Reader> Worker<'_, R> {
             if new || self.shared.is_stopped() {
                 tasks.push(task);
             } else {
-                self.omit(&task.parent, SkipReason::for_revisit(&task.parent, target));
+                let reason = SkipReason::for_revisit(&task.parent, target);
+                self.omit(&task.parent, Omission::of_entry(&task.name, reason));
                 self.release(task.parent);
             }
         }

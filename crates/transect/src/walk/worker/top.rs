@@ -9,7 +9,7 @@ use transect_sys::{Attributes, FieldMask, FileType, Reader};
 use super::Worker;
 use crate::dir::Dir;
 use crate::error::Operation;
-use crate::sink::{Entering, SkipReason};
+use crate::sink::{Entering, Omission, SkipReason};
 use crate::walk::judge::judge;
 use crate::walk::task::Tasks;
 
@@ -29,7 +29,7 @@ impl<R: Reader> Worker<'_, R> {
         self.batch.clear();
         for (index, root) in plan.options.roots.iter().enumerate() {
             if self.shared.roots.is_repeated(index) {
-                self.omit(&top, SkipReason::OverlappingRoot);
+                self.omit(&top, Omission::of_entry(root.as_os_str(), SkipReason::OverlappingRoot));
                 continue;
             }
             match self.reader.stat_root(root, want, plan.options.follow_links) {
