@@ -42,6 +42,9 @@ options! {
         /// Sets whether a walk that follows links reads a directory through each link that leads to it, as `find -L` does,
         /// and not only once. A link to a directory above it is a loop, and skipped.
         every_link: bool = bool,
+        /// Sets whether to read each root for itself, and not once what lies in several: a root inside another one, or
+        /// given twice. A walk that follows links then also needs [`every_link`](Self::every_link).
+        every_root: bool = bool,
         /// Sets the depth from which entries are delivered: the number of steps below their root.
         min_depth: u32 = u32,
         /// Sets the depth from which directories are not read. A root has depth 0.
@@ -66,7 +69,9 @@ options! {
         /// Sets the counters to update during the walk.
         progress: Option<Arc<Progress>> = Arc<Progress>,
         ;
-        /// The paths to walk. A root that lies inside another one is counted once.
+        /// The paths to walk. A root that lies inside another one is counted once, unless [`every_root`](Self::every_root)
+        /// is set. A root that is a link is that link, unless the walk follows links; with a separator at the end of its
+        /// path, it is what the link leads to.
         pub roots: Vec<PathBuf>,
         /// The settings that affect only the speed.
         #[doc(hidden)]

@@ -307,3 +307,34 @@ fn ignore_followed_links_back_or_nowhere_same_errors() {
         }
     }
 }
+
+/// Regression: what lies in several roots was returned once.
+#[test]
+fn ignore_overlapping_roots_same_entries_for_each() {
+    let temp = tree();
+    let roots = ["a/b", "a", "a/b/c", "a/x.h", "a"].map(|root| temp.join(root));
+    macro_rules! found_in {
+        ($krate:ident, $follow:expr) => {{
+            let mut builder = $krate::WalkBuilder::new(temp.join("d"));
+            for root in &roots {
+                builder.add(root);
+            }
+            let entries = builder.follow_links($follow).git_ignore(false).build();
+            let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().into_path()).collect();
+            paths.sort();
+            paths
+        }};
+    }
+    for follow in [false, true] {
+        let expected = {
+            use ::ignore;
+            found_in!(ignore, follow)
+        };
+        let found = {
+            use transect::ignore;
+            found_in!(ignore, follow)
+        };
+        assert_eq!(found, expected);
+        assert_eq!(found.iter().filter(|path| path.ends_with("a/b/c/x.h")).count(), 4);
+    }
+}

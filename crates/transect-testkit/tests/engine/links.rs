@@ -283,6 +283,21 @@ fn roots_nested_counted_once() {
 }
 
 #[test]
+fn roots_nested_read_apart_on_request() {
+    let (_temp, root) = tree_of(trees::basic);
+    let inner = root.join("src");
+    let (outer_counts, inner_counts) = (oracle(&root).counts, oracle(&inner).counts);
+    for roots in [[&root, &inner, &inner], [&inner, &root, &inner]] {
+        let options = ScanOptions::new(roots).every_root(true);
+        let got = assert_all_walks_agree(&options, "read apart");
+        assert_eq!(got.files, outer_counts.files + 2 * inner_counts.files, "{roots:?}");
+        let directories = outer_counts.directories + 2 * inner_counts.directories;
+        assert_eq!(got.directories, directories, "{roots:?}");
+        assert_eq!(skipped(&got.diagnostics, SkipReason::OverlappingRoot), 0, "{roots:?}");
+    }
+}
+
+#[test]
 fn roots_siblings_add_up() {
     let (temp, root) = tree_of(trees::basic);
     let other = temp.join("other");

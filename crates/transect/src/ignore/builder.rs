@@ -46,7 +46,7 @@ impl WalkBuilder {
     pub fn new(root: impl AsRef<Path>) -> Self {
         Self {
             roots: vec![root.as_ref().to_owned()],
-            options: ScanOptions::default(),
+            options: ScanOptions::default().every_root(true),
             hidden: true,
             ignore: true,
             git_ignore: true,

@@ -18,13 +18,14 @@ pub(super) struct RootEntries {
 
 impl RootEntries {
     /// Looks up the roots; `identity` returns the id of the directory at a path. A single root
-    /// needs no lookup.
+    /// needs no lookup, nor do roots that are read `apart`.
     pub(super) fn new(
         roots: &[PathBuf],
+        apart: bool,
         mut identity: impl FnMut(&Path) -> Option<FileId>,
     ) -> Self {
         let mut this = Self { repeated: vec![false; roots.len()], ..Self::default() };
-        if roots.len() < 2 {
+        if apart || roots.len() < 2 {
             return this;
         }
         for (index, root) in roots.iter().enumerate() {

@@ -60,7 +60,7 @@ impl<R: Reader> WalkShared<R> {
             plan: plan.clone(),
             want,
             mounts: MountNames::default(),
-            roots: RootEntries::new(&plan.options.roots, |path| {
+            roots: RootEntries::new(&plan.options.roots, plan.options.every_root, |path| {
                 reader.stat_root(path, FieldMask::FILE_ID, true).ok()?.file_id()
             }),
             budget: HandleBudget::new(plan.keep_open),
