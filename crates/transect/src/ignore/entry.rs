@@ -62,20 +62,20 @@ impl DirEntry {
 
     /// Returns an entry of a walk. Of one that `follows` links, a link that leads back or nowhere is an error.
     pub(super) fn of_visit(visit: VisitEntry<'_>, follows: bool) -> Result<Self, Error> {
-        let (file_type, id) = (visit.file_type(), visit.attributes.file_id());
-        let inode = visit.attributes.inode();
+        let (file_type, inode) = (visit.file_type(), visit.attributes.inode());
         let entry = Self::new(visit.path(), visit.depth(), file_type, visit.followed, inode);
         if follows && file_type.is_symlink() {
             // It was a broken link. If its target exists by now, it is returned as a link.
             Self(walkdir::DirEntry { is_followed: true, ..entry.0.clone() }).metadata()?;
         }
-        match visit.dir().loop_ancestor(id).filter(|_| visit.followed && file_type.is_dir()) {
-            Some(above) => {
-                let error = walkdir::Error::of_loop(entry.path(), entry.depth(), above.path());
-                Err(error.into_scan_error().into())
-            }
-            None => Ok(entry),
+        if visit.followed
+            && file_type.is_dir()
+            && let Some(above) = visit.dir().loop_ancestor(visit.attributes.file_id())
+        {
+            let error = walkdir::Error::of_loop(entry.path(), entry.depth(), above.path());
+            return Err(error.into_scan_error().into());
         }
+        Ok(entry)
     }
 
     /// Returns the entry of a filter, of which only name and type are known.
