@@ -90,13 +90,13 @@ fn omissions_of_links_have_their_names() {
     let temp = tree();
     std::os::unix::fs::symlink("..", temp.join("a/b/up")).unwrap();
     std::os::unix::fs::symlink("b/c", temp.join("a/to-c")).unwrap();
-    let loops = ("a/b".to_owned(), Some("up".to_owned()), Loop);
-    let visited = ("a".to_owned(), Some("to-c".to_owned()), VisitedElsewhere);
+    let expected = [("a", "to-c", VisitedElsewhere), ("a/b", "up", Loop)];
+    let expected = expected.map(|(dir, name, why)| (dir.to_owned(), Some(name.to_owned()), why));
     for (order, threads) in schedules() {
         let options = ScanOptions::new([temp.path()]).order(order).threads(threads);
         let options = options.follow_links(true);
-        assert_eq!(skipped(temp.path(), options.clone().every_link(true)), [loops.clone()]);
-        assert_eq!(skipped(temp.path(), options), [visited.clone(), loops.clone()]);
+        assert_eq!(skipped(temp.path(), options.clone()), expected);
+        assert_eq!(skipped(temp.path(), options.every_link(true)), expected[1..]);
     }
 }
 

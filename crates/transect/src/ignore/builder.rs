@@ -21,6 +21,7 @@ use crate::sink::{Flow, VisitEntry};
 /// The file of rules beside `.gitignore`.
 const IGNORE: &str = ".ignore";
 
+type Compare<T> = dyn Fn(&T, &T) -> Ordering + Send + Sync;
 type Judge = dyn Fn(&DirEntry) -> bool + Send + Sync;
 
 /// Options of a walk that applies files of rules.
@@ -237,8 +238,8 @@ impl fmt::Debug for WalkBuilder {
 /// How the entries of one directory are compared.
 #[derive(Clone)]
 enum Sorter {
-    ByName(Arc<dyn Fn(&OsStr, &OsStr) -> Ordering + Send + Sync>),
-    ByPath(Arc<dyn Fn(&Path, &Path) -> Ordering + Send + Sync>),
+    ByName(Arc<Compare<OsStr>>),
+    ByPath(Arc<Compare<Path>>),
 }
 
 impl Sorter {
