@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use transect::{Dir, Filters, Flow, Omission, ScanOptions, Sink, SkipReason, Visit, Want};
+use transect::{
+    Dir, Entering, Filters, Flow, Omission, ScanOptions, Sink, SkipReason, Tag, Verdict, Visit,
+    Want,
+};
 use transect_testkit::TempDir;
 
 use crate::support::schedules;
@@ -106,4 +109,72 @@ fn omission_of_the_directory_itself_has_no_name() {
     let options = ScanOptions::new([temp.path()]).threads(1);
     let options = options.work_limit(transect::internal::WorkLimit::entries(1));
     assert_eq!(skipped(temp.path(), options), [("a".to_owned(), None, SkipReason::LeftOver)]);
+}
+
+/// Skips what is in directories of the name `prune`, and keeps which directories were entered, visited, and left.
+#[derive(Default)]
+struct Entered {
+    entered: BTreeSet<PathBuf>,
+    visited: BTreeSet<PathBuf>,
+    left: BTreeSet<PathBuf>,
+}
+
+impl Sink for Entered {
+    fn want(&self) -> Want {
+        Want::nothing()
+    }
+
+    fn enter(&mut self, entering: Entering<'_>) -> Tag {
+        let path = entering.parent.map(|parent| parent.path_of(entering.name)).unwrap_or_default();
+        assert!(self.entered.insert(path));
+        Tag::None
+    }
+
+    fn visit(&mut self, visit: Visit<'_>) -> Flow {
+        self.visited.insert(visit.dir.path());
+        match visit.entries().any(|entry| entry.name == "prune") {
+            true => Flow::Skip,
+            false => Flow::Continue,
+        }
+    }
+
+    fn leave(&mut self, dir: &Dir) {
+        self.left.insert(dir.path());
+    }
+
+    fn omit(&mut self, _: &Dir, _: Omission<'_>) -> Flow {
+        Flow::Continue
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.entered.extend(other.entered);
+        self.visited.extend(other.visited);
+        self.left.extend(other.left);
+    }
+}
+
+#[test]
+fn directories_not_read_entered_and_left_without_visit() {
+    let temp = TempDir::new();
+    for path in ["p/prune/in", "deep/a/b/c", "out/x", "by-filter/x", "empty"] {
+        std::fs::create_dir_all(temp.join(path)).unwrap();
+    }
+    for (order, threads) in schedules() {
+        let options = ScanOptions::new([temp.path()]).order(order).threads(threads);
+        let options = options.max_depth(3).filters(Filters::new().globs(["!out"]));
+        let options = options.filter_entry(|entry| match entry.file_name() == "by-filter" {
+            true => Verdict::Prune,
+            false => Verdict::Keep,
+        });
+        let Entered { entered, visited, left } =
+            options.plan().unwrap().run(Entered::default).unwrap().sink;
+        assert_eq!(left, entered);
+        let closed: Vec<_> = entered.difference(&visited).collect();
+        assert_eq!(
+            closed,
+            [&temp.join("by-filter"), &temp.join("deep/a/b"), &temp.join("p/prune")]
+        );
+        assert_eq!(entered.len(), 9, "not what the glob excludes: {entered:?}");
+        assert!(visited.contains(&temp.join("empty")), "{visited:?}");
+    }
 }

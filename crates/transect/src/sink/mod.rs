@@ -159,6 +159,11 @@ impl From<SkipReason> for Omission<'_> {
 /// everything below it is finished, [`leave`](Sink::leave), possibly on another thread. What is
 /// missing ([`omit`](Sink::omit)) comes in between.
 ///
+/// A directory that is not read is also entered and left, for its own attributes, but not visited: one that
+/// [`visit`](Sink::visit) or a filter pruned, at the maximum depth, on another file system, or that cannot be opened.
+/// An empty directory that is read has a visit without entries. A directory that a filter dropped, that vanished, or
+/// that was already read through another path is not entered.
+///
 /// A sink that counts files by extension:
 ///
 /// ```
