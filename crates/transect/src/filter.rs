@@ -67,7 +67,8 @@ options! {
         ignore_case: bool = bool,
         /// Sets whether to exclude entries whose names begin with a dot, with everything below them; but no root.
         exclude_hidden: bool = bool,
-        /// Sets whether to apply `.gitignore` files, and exclude `.git`.
+        /// Sets whether to apply git's rules, and exclude `.git`: `.gitignore` files, and in repositories
+        /// `.git/info/exclude` and the user's file of rules.
         gitignore: bool = bool,
         /// Sets whether to read every root, even one that a glob or rule excludes. For callers that replace `.` by a
         /// path.
@@ -90,6 +91,9 @@ options! {
         pub ignore_files: Vec<String>,
         #[doc(hidden)]
         pub ignore_paths: Vec<PathBuf>,
+        #[cfg(feature = "filters")]
+        #[cfg_attr(feature = "serde", serde(skip))]
+        pub(crate) git_scope: gitignore::GitScope,
         #[doc(hidden)]
         pub types: Vec<FileType>,
     }
@@ -166,6 +170,8 @@ impl Filters {
             return Ok(None);
         }
         let rules_files = RulesFiles::new(self.gitignore, &self.ignore_files, &self.ignore_paths)?;
+        #[cfg(feature = "filters")]
+        let rules_files = rules_files.in_scope(self.git_scope);
         let globs = Globs::compile(&self.globs, self.ignore_case)?;
         let names = Names::compile(&self.extensions, &self.regexes, self.ignore_case)?;
         let Self { exclude_hidden, read_roots, conditions, .. } = *self;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use transect::{FileType, Filters};
 use transect_testkit::TempDir;
 
 /// Depth, path, whether it is a directory, a file and a link.
@@ -12,11 +13,11 @@ type Found = (usize, PathBuf, [bool; 3]);
 /// The same program with either crate: what both ways to walk find.
 macro_rules! found_by {
     ($krate:ident, $root:expr, $flags:expr, $more:expr) => {{
-        let [hidden, ignore, git, custom, follow, deep, filter, threads] =
-            [1, 2, 4, 8, 16, 32, 64, 128].map(|flag| $flags & flag != 0);
+        let [hidden, ignore, git, custom, follow, deep, filter, threads, below, anywhere] =
+            [1, 2, 4, 8, 16, 32, 64, 128, 256, 512].map(|flag| $flags & flag != 0);
         let mut builder = $krate::WalkBuilder::new($root);
         builder.hidden(hidden).ignore(ignore).git_ignore(git).follow_links(follow);
-        builder.threads(usize::from(threads) * 3);
+        builder.threads(usize::from(threads) * 3).parents(!below).require_git(!anywhere);
         if custom {
             builder.add_custom_ignore_filename(".one").add_custom_ignore_filename(".two");
         }
@@ -67,11 +68,8 @@ fn compare(root: &Path, flags: u32) {
         found_by!(ignore, root, flags, |_: &mut ignore::WalkBuilder, _: bool| {})
     };
     for (found, expected) in found.iter().zip(&expected) {
-        // Left out here with all that git leaves out. There, a root that is a link remains one.
-        let differs = |it: &Found| {
-            let is_git = it.1.components().any(|name| name.as_os_str() == ".git");
-            is_git || it.0 == 0 && root.is_symlink()
-        };
+        // There, a root that is a link remains one.
+        let differs = |it: &Found| it.0 == 0 && root.is_symlink();
         let odd: Vec<&Found> = found.symmetric_difference(expected).collect();
         let odd: Vec<_> = odd.iter().filter(|it| !differs(it)).collect();
         assert!(odd.is_empty(), "{} {flags:#b}: {odd:?}", root.display());
@@ -122,11 +120,49 @@ fn ignore_any_options_same_entries() {
     for flags in 0..256 {
         compare(temp.path(), flags);
     }
-    for flags in (0..256).step_by(5) {
+    for flags in (0..1024).step_by(17) {
         compare(&temp.join("a"), flags);
         #[cfg(unix)]
         compare(&temp.join("to-directory"), flags);
     }
+}
+
+#[test]
+fn ignore_repositories_below_roots_same_entries() {
+    let temp = TempDir::new();
+    for repository in ["one", "two/three"] {
+        write(temp.path(), &format!("{repository}/.git/info/exclude"), "excluded\nkept\n");
+        write(temp.path(), &format!("{repository}/.gitignore"), "*.o\n!kept\n");
+    }
+    // In a repository, `ignore` does not apply the rules around it.
+    write(temp.path(), ".gitignore", "*.tmp\n");
+    write(temp.path(), "two/.gitignore", "*.log\n");
+    for directory in ["", "one/", "one/a/", "two/", "two/b/"] {
+        for name in ["x.o", "excluded", "kept", "y.rs"] {
+            write(temp.path(), &format!("{directory}{name}"), "");
+        }
+    }
+    for outside in ["y.tmp", "two/y.tmp", "two/b/z.log"] {
+        write(temp.path(), outside, "");
+    }
+    for flags in (0..1024).filter(|flags| flags & 0b111 == 0b100 || flags % 23 == 0) {
+        for root in ["", "one", "one/a", "two", "two/b", "two/three"] {
+            compare(&temp.join(root), flags);
+        }
+    }
+}
+
+#[test]
+fn gitignore_rules_of_repositories_below_a_root_apply() {
+    let temp = TempDir::new();
+    for directory in ["", "one/", "one/a/", "two/"] {
+        write(temp.path(), &format!("{directory}excluded"), "");
+    }
+    write(temp.path(), "one/.git/info/exclude", "excluded\n");
+    let filters = Filters::new().gitignore(true).types([FileType::File]);
+    let walk = transect::walk(temp.path()).filters(filters).sort_by_name(true);
+    let found: Vec<PathBuf> = walk.into_iter().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(found, ["excluded", "two/excluded"].map(|path| temp.join(path)));
 }
 
 #[test]

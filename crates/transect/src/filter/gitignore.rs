@@ -22,11 +22,35 @@ const REPOSITORY_DIR: &str = ".git";
 /// The maximum size of a file of rules.
 const MAX_RULES_BYTES: u64 = 16 << 20;
 
+/// Where rules apply, which callers of `ignore` choose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct GitScope {
+    /// Files of rules above the roots do not apply, whatever their name.
+    pub(crate) below_roots: bool,
+    /// Which `.gitignore` files outside of repositories apply.
+    pub(crate) outside: Outside,
+    /// `.git` is an entry as any other.
+    pub(crate) keep_git_dir: bool,
+}
+
+/// Which `.gitignore` files apply that are in no repository.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Outside {
+    /// Those at and below the roots.
+    #[default]
+    Below,
+    /// Those above the roots, too.
+    All,
+    /// None.
+    None,
+}
+
 /// Which files of rules apply.
 #[derive(Debug)]
 pub(crate) struct RulesFiles {
     /// Git's rules apply, also those of its settings and of the repository.
     gitignore: bool,
+    scope: GitScope,
     /// The names of the files, by rank: rules of a later name override those of earlier ones.
     names: Box<[String]>,
     /// The rules of the current directory that the caller adds. All others override them.
@@ -44,21 +68,26 @@ impl RulesFiles {
             Err(error) => Err(ScanError::new(Operation::ReadRules, path.clone(), 0, error)),
         };
         let added = paths.iter().map(read).collect::<Result<_, _>>()?;
-        Ok(Self { gitignore, names, added })
+        Ok(Self { gitignore, scope: GitScope::default(), names, added })
+    }
+
+    pub(super) fn in_scope(self, scope: GitScope) -> Self {
+        Self { scope, ..self }
     }
 
     pub(crate) fn are_used(&self) -> bool {
         !self.names.is_empty() || !self.added.is_empty()
     }
 
-    /// Returns whether an entry of this name may be a file of rules.
+    /// Returns whether a directory with an entry of this name may have rules of its own.
     pub(crate) fn may_be(&self, name: &OsStr) -> bool {
-        self.names.iter().any(|known| name.eq_ignore_ascii_case(known))
+        self.gitignore && name == REPOSITORY_DIR
+            || self.names.iter().any(|known| name.eq_ignore_ascii_case(known))
     }
 
     /// Returns whether an entry of this name is ignored whatever the rules are.
     pub(super) fn always_ignore(&self, name: &OsStr) -> bool {
-        self.gitignore && name == REPOSITORY_DIR
+        self.gitignore && !self.scope.keep_git_dir && name == REPOSITORY_DIR
     }
 
     /// Returns the rules in the directories above an entry, and the first error: git's up to the
@@ -66,16 +95,23 @@ impl RulesFiles {
     ///
     /// `entry` is a canonical path.
     pub(super) fn above(&self, entry: &Path) -> (IgnoreRules, Option<io::Error>) {
-        let mut files = match self.gitignore {
-            true => Self::of_repository(entry),
-            false => Vec::new(),
+        let (mut ignore_rules, mut failed) = (self.added_above(entry), None);
+        let repository = entry.ancestors().find(|dir| is_repository(dir));
+        ignore_rules.in_repository = repository.is_some();
+        if self.scope.below_roots {
+            return (ignore_rules, failed);
+        }
+        let mut files = match repository {
+            _ if !self.gitignore => Vec::new(),
+            Some(repository) => Self::of_repository(repository, entry),
+            None if self.scope.outside == Outside::All => gitignore_above(entry).collect(),
+            None => Vec::new(),
         };
         let others = self.names.iter().enumerate().skip(usize::from(self.gitignore));
         for (rank, name) in others {
             let above = entry.ancestors().skip(1);
             files.extend(above.map(|dir| FileAbove { dir, file: dir.join(name), rank }));
         }
-        let (mut ignore_rules, mut failed) = (self.added_above(entry), None);
         for FileAbove { dir, file, rank } in files.into_iter().rev() {
             let to_root = entry.strip_prefix(dir).unwrap_or(Path::new(""));
             let (rules, error) = read_rules(&file, !file.ends_with(GITIGNORE));
@@ -88,23 +124,25 @@ impl RulesFiles {
     /// Returns the rules that the caller adds. For an entry elsewhere than in the current directory, only those match
     /// that match at any depth.
     fn added_above(&self, entry: &Path) -> IgnoreRules {
+        if self.added.is_empty() {
+            return IgnoreRules::default();
+        }
         let current = std::env::current_dir().and_then(|path| path.canonicalize());
         let to_root = current.ok().and_then(|path| entry.strip_prefix(path).ok()).unwrap_or(entry);
         let added = self.added.iter().cloned();
         added.fold(IgnoreRules::default(), |above, rules| above.with(rules, 0, to_root, 0))
     }
 
-    /// Returns git's files of rules in the repository that holds an entry and outside of it, the nearest first.
-    fn of_repository(entry: &Path) -> Vec<FileAbove<'_>> {
-        let is_repository = |dir: &&Path| dir.join(REPOSITORY_DIR).exists();
-        let Some(repository) = entry.ancestors().find(is_repository) else { return Vec::new() };
-        let between = entry.ancestors().skip(1).take_while(|dir| dir.starts_with(repository));
-        let gitignore = between.map(|dir| FileAbove { dir, file: dir.join(GITIGNORE), rank: 0 });
-        let excluded = repository.join(REPOSITORY_DIR).join("info/exclude");
-        let of_user = ignore::gitignore::gitconfig_excludes_path();
-        let others = std::iter::once(excluded).chain(of_user);
-        let others = others.map(|file| FileAbove { dir: repository, file, rank: 0 });
-        gitignore.chain(others).collect()
+    /// Returns git's files of rules for an entry in a repository: those above the entry, and those of the repository, the
+    /// nearest first. Those of a repository that the entry is itself come with the rules in it.
+    fn of_repository<'e>(repository: &'e Path, entry: &'e Path) -> Vec<FileAbove<'e>> {
+        let above = gitignore_above(entry).take_while(|file| file.dir.starts_with(repository));
+        let mut files: Vec<_> = above.collect();
+        if !files.is_empty() {
+            let others = outside_of(repository);
+            files.extend(others.rev().map(|file| FileAbove { dir: repository, file, rank: 0 }));
+        }
+        files
     }
 
     /// Adds the rules in a directory, `root_prefix_len` bytes below its root, to those above it. Returns them with an
@@ -115,14 +153,38 @@ impl RulesFiles {
         dir: &Path,
         root_prefix_len: usize,
     ) -> (IgnoreRules, Option<io::Error>) {
+        let is_repository = self.gitignore && is_repository(dir);
+        above.in_repository |= is_repository;
+        let outside = is_repository.then(|| outside_of(dir)).into_iter().flatten();
+        let applies = |name: &str| {
+            name != GITIGNORE || above.in_repository || self.scope.outside != Outside::None
+        };
+        let names = self.names.iter().enumerate().filter(|(_, name)| applies(name));
+        let inside = names.map(|(rank, name)| (rank, dir.join(name)));
+        let files: Vec<_> = outside.map(|file| (0, file)).chain(inside).collect();
         let mut failed = None;
-        for (rank, name) in self.names.iter().enumerate() {
-            let (rules, error) = read_rules(&dir.join(name), name != GITIGNORE);
+        for (rank, file) in files {
+            let (rules, error) = read_rules(&file, !file.ends_with(GITIGNORE));
             above = above.with(rules, rank, Path::new(""), root_prefix_len);
             failed = failed.or(error);
         }
         (above, failed)
     }
+}
+
+fn gitignore_above(entry: &Path) -> impl Iterator<Item = FileAbove<'_>> {
+    let above = entry.ancestors().skip(1);
+    above.map(|dir| FileAbove { dir, file: dir.join(GITIGNORE), rank: 0 })
+}
+
+fn is_repository(dir: &Path) -> bool {
+    dir.join(REPOSITORY_DIR).exists()
+}
+
+/// Returns git's files of rules for a repository that are in none of its directories: later ones override others.
+fn outside_of(repository: &Path) -> impl DoubleEndedIterator<Item = PathBuf> + use<> {
+    let excluded = repository.join(REPOSITORY_DIR).join("info/exclude");
+    ignore::gitignore::gitconfig_excludes_path().into_iter().chain([excluded])
 }
 
 /// A file of rules above a root. Its patterns are relative to `dir`.
@@ -134,7 +196,11 @@ struct FileAbove<'e> {
 
 /// The rules that apply in a directory.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct IgnoreRules(Option<Arc<RulesFile>>);
+pub(crate) struct IgnoreRules {
+    nearest: Option<Arc<RulesFile>>,
+    /// The directory is in a repository.
+    in_repository: bool,
+}
 
 #[derive(Debug)]
 struct RulesFile {
@@ -147,7 +213,7 @@ struct RulesFile {
     /// The length in bytes of the path from the root to the directory of the rules, with a
     /// separator at the end.
     root_prefix_len: usize,
-    parent: IgnoreRules,
+    next: Option<Arc<RulesFile>>,
 }
 
 impl IgnoreRules {
@@ -155,18 +221,20 @@ impl IgnoreRules {
         if rules.0.is_empty() {
             return self;
         }
-        Self(Some(Arc::new(RulesFile {
+        let highest = self.highest().max(rank);
+        let file = RulesFile {
             rules,
             rank,
-            highest: self.highest().max(rank),
+            highest,
             to_root: to_root.into(),
             root_prefix_len,
-            parent: self,
-        })))
+            next: self.nearest,
+        };
+        Self { nearest: Some(Arc::new(file)), ..self }
     }
 
     fn highest(&self) -> usize {
-        self.0.as_ref().map_or(0, |file| file.highest)
+        self.nearest.as_ref().map_or(0, |file| file.highest)
     }
 
     /// Returns whether the rules exclude an entry below a root. `path` starts at the root.
@@ -198,7 +266,7 @@ impl IgnoreRules {
     }
 
     fn nearest_first(&self) -> impl Iterator<Item = &RulesFile> {
-        std::iter::successors(self.0.as_deref(), |file| file.parent.0.as_deref())
+        std::iter::successors(self.nearest.as_deref(), |file| file.next.as_deref())
     }
 }
 
@@ -367,7 +435,7 @@ mod tests {
     fn ignore_rules_directory_without_file_shares_parent() {
         let parent = IgnoreRules::default().with(Rules::parse(b"*.log"), 0, Path::new(""), 0);
         let below = parent.clone().with(Rules::default(), 0, Path::new(""), 5);
-        assert!(Arc::ptr_eq(&parent.0.unwrap(), below.0.as_ref().unwrap()));
+        assert!(Arc::ptr_eq(&parent.nearest.unwrap(), below.nearest.as_ref().unwrap()));
         assert!(below.ignores(Path::new("some/x.log"), false));
     }
 

@@ -12,6 +12,7 @@ use transect_sys::FieldMask;
 use super::entry::DirEntry;
 use crate::error::Error;
 use crate::filter::Filters;
+use crate::filter::gitignore::{GitScope, Outside};
 use crate::iter;
 use crate::lock::lock;
 use crate::options::ScanOptions;
@@ -30,12 +31,9 @@ pub struct WalkBuilder {
     roots: Vec<PathBuf>,
     /// Without filters.
     options: ScanOptions,
-    hidden: bool,
+    /// Without `.ignore` files.
+    filters: Filters,
     ignore: bool,
-    git_ignore: bool,
-    custom: Vec<String>,
-    added: Vec<PathBuf>,
-    overrides: Vec<String>,
     filter: Option<Arc<Judge>>,
     sorter: Option<Sorter>,
     max_size: Option<u64>,
@@ -43,17 +41,15 @@ pub struct WalkBuilder {
 
 impl WalkBuilder {
     /// Describes a walk that begins with the entry `root` itself, at depth 0. Hidden entries are left out, and what
-    /// `.gitignore` and `.ignore` files exclude.
+    /// `.ignore` files exclude, and in repositories of git its rules.
     pub fn new(root: impl AsRef<Path>) -> Self {
+        let scope = GitScope { keep_git_dir: true, outside: Outside::None, ..GitScope::default() };
+        let filters = Filters { git_scope: scope, ..Filters::default() };
         Self {
             roots: vec![root.as_ref().to_owned()],
             options: ScanOptions::default().every_root(true),
-            hidden: true,
+            filters: filters.exclude_hidden(true).gitignore(true).read_roots(true),
             ignore: true,
-            git_ignore: true,
-            custom: Vec::new(),
-            added: Vec::new(),
-            overrides: Vec::new(),
             filter: None,
             sorter: None,
             max_size: None,
@@ -100,11 +96,11 @@ impl WalkBuilder {
 
     /// Sets whether names that begin with a dot are left out, but roots.
     pub fn hidden(&mut self, yes: bool) -> &mut Self {
-        self.hidden = yes;
+        self.filters.exclude_hidden = yes;
         self
     }
 
-    /// Sets whether `.ignore` files apply, also those above the roots.
+    /// Sets whether `.ignore` files apply.
     pub fn ignore(&mut self, yes: bool) -> &mut Self {
         self.ignore = yes;
         self
@@ -112,18 +108,31 @@ impl WalkBuilder {
 
     /// Sets whether git's rules apply: `.gitignore` files, `.git/info/exclude`, and the user's file of rules.
     pub fn git_ignore(&mut self, yes: bool) -> &mut Self {
-        self.git_ignore = yes;
+        self.filters.gitignore = yes;
         self
     }
 
-    /// Sets [`hidden`](Self::hidden), [`ignore`](Self::ignore) and [`git_ignore`](Self::git_ignore) at once.
+    /// Sets whether `.gitignore` files outside of repositories do not apply.
+    pub fn require_git(&mut self, yes: bool) -> &mut Self {
+        self.filters.git_scope.outside = if yes { Outside::None } else { Outside::All };
+        self
+    }
+
+    /// Sets whether files of rules above the roots apply, of git's those in the repository.
+    pub fn parents(&mut self, yes: bool) -> &mut Self {
+        self.filters.git_scope.below_roots = !yes;
+        self
+    }
+
+    /// Sets [`hidden`](Self::hidden), [`parents`](Self::parents), [`ignore`](Self::ignore) and
+    /// [`git_ignore`](Self::git_ignore) at once.
     pub fn standard_filters(&mut self, yes: bool) -> &mut Self {
-        self.hidden(yes).ignore(yes).git_ignore(yes)
+        self.hidden(yes).parents(yes).ignore(yes).git_ignore(yes)
     }
 
     /// Applies files of rules of this name, which override earlier names, `.ignore` and `.gitignore`.
     pub fn add_custom_ignore_filename(&mut self, name: impl Into<String>) -> &mut Self {
-        self.custom.push(name.into());
+        self.filters.ignore_files.push(name.into());
         self
     }
 
@@ -133,7 +142,7 @@ impl WalkBuilder {
         let path = path.as_ref().to_owned();
         let error = Filters::new().ignore_paths([&path]).compile(0).err();
         if error.is_none() {
-            self.added.push(path);
+            self.filters.ignore_paths.push(path);
         }
         error
     }
@@ -141,7 +150,7 @@ impl WalkBuilder {
     /// Sets the globs, which decide after the files of rules: those with a leading `!` exclude, and with others
     /// nothing else is returned.
     pub fn overrides(&mut self, globs: impl IntoIterator<Item = impl Into<String>>) -> &mut Self {
-        self.overrides = globs.into_iter().map(Into::into).collect();
+        self.filters.globs = globs.into_iter().map(Into::into).collect();
         self
     }
 
@@ -196,14 +205,10 @@ impl WalkBuilder {
     }
 
     fn scan_options(&self) -> ScanOptions {
-        let names = self.ignore.then(|| IGNORE.to_owned()).into_iter();
-        let filters = Filters::new()
-            .exclude_hidden(self.hidden)
-            .gitignore(self.git_ignore)
-            .ignore_files(names.chain(self.custom.iter().cloned()))
-            .ignore_paths(&self.added)
-            .globs(self.overrides.iter().cloned())
-            .read_roots(true);
+        let mut filters = self.filters.clone();
+        if self.ignore {
+            filters.ignore_files.insert(0, IGNORE.to_owned());
+        }
         let roots = self.roots.iter().map(|root| follow_root(root)).collect();
         let options = ScanOptions { roots, ..self.options.clone() };
         let wanted = self.max_size.map_or(FieldMask::empty(), |_| FieldMask::SIZE);

@@ -21,9 +21,9 @@
 //! | in `ignore` | here |
 //! |---|---|
 //! | the loop of `build` reads on one thread, depth first | on several threads, in no particular order, unless it is sorted |
-//! | `parents`, `git_global`, `git_exclude`, `require_git` | `git_ignore` applies all of git's rules: above the roots only those of the repository around them, below in every directory |
+//! | `git_global`, `git_exclude` | with `git_ignore`; outside of repositories, the user's file of rules does not apply |
+//! | in a repository inside another, the outer one's rules do not apply | they do, if the walk begins outside |
 //! | a rule with `!` shows a hidden entry | `hidden` comes first |
-//! | `.git` is hidden, and otherwise an entry as any other | left out with `git_ignore`, too |
 //! | `overrides` takes an `Override`, which also shows what rules exclude | takes globs, which decide last |
 //! | entries that a comparison does not tell apart are sorted in any order | by name |
 //! | `types`, `ignore_case_insensitive`, `current_dir`, standard input as `-` | missing |
