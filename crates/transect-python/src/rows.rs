@@ -99,7 +99,9 @@ impl Rows {
 
     /// Return the rows as a pyarrow.Table. Needs pyarrow.
     fn to_arrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("pyarrow")?.call_method1("table", (slf,))
+        // `pyarrow.table` would import pandas, where it is installed: a second, even for no rows.
+        let reader = slf.py().import("pyarrow")?.getattr("RecordBatchReader")?;
+        reader.call_method1("from_stream", (slf,))?.call_method0("read_all")
     }
 
     /// Return the columns and their types: the Arrow PyCapsule interface.
