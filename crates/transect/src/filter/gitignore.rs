@@ -90,21 +90,22 @@ impl RulesFiles {
         self.gitignore && !self.scope.keep_git_dir && name == REPOSITORY_DIR
     }
 
-    /// Returns the rules in the directories above an entry, and the first error: git's up to the
-    /// repository that holds it, none outside a repository; others up to the top of the file system.
+    /// Returns the rules in the directories above an entry, and the first error: git's up to the repository that holds
+    /// it, and outside of a repository as [`Outside`] says; others up to the top of the file system.
     ///
     /// `entry` is a canonical path.
     pub(super) fn above(&self, entry: &Path) -> (IgnoreRules, Option<io::Error>) {
         let (mut ignore_rules, mut failed) = (self.added_above(entry), None);
-        let repository = entry.ancestors().find(|dir| is_repository(dir));
+        let repository = entry.ancestors().find(|dir| self.gitignore && is_repository(dir));
         ignore_rules.in_repository = repository.is_some();
         if self.scope.below_roots {
             return (ignore_rules, failed);
         }
         let mut files = match repository {
-            _ if !self.gitignore => Vec::new(),
             Some(repository) => Self::of_repository(repository, entry),
-            None if self.scope.outside == Outside::All => gitignore_above(entry).collect(),
+            None if self.gitignore && self.scope.outside == Outside::All => {
+                gitignore_above(entry).collect()
+            }
             None => Vec::new(),
         };
         let others = self.names.iter().enumerate().skip(usize::from(self.gitignore));
