@@ -88,7 +88,7 @@ pub(crate) fn spec(root: &Path, max_time: Option<u64>) -> (Method, SessionSpec) 
     (method, SessionSpec { limit: LIMIT, ..spec })
 }
 
-/// Measures sessions of walks of a new tree in `folder`.
+/// Measures sessions of walks of a tree in `folder`, or continues with those that an earlier run left there.
 pub(crate) fn measure(
     folder: &Path,
     files: usize,
@@ -96,7 +96,12 @@ pub(crate) fn measure(
     max_time: Option<u64>,
 ) -> Vec<SessionData> {
     let root = folder.join("equal");
-    tree::create(&root, files).expect("a tree");
+    if !root.exists() {
+        let unfinished = folder.join("unfinished");
+        let _ = std::fs::remove_dir_all(&unfinished);
+        tree::create(&unfinished, files).expect("a tree");
+        std::fs::rename(unfinished, &root).expect("a tree");
+    }
     let (method, spec) = spec(&root, max_time);
     let methods = [method];
     let launcher =
@@ -106,7 +111,9 @@ pub(crate) fn measure(
     let session = |number: usize| {
         let spec = SessionSpec { seed: seeds.bits(), ..spec.clone() };
         let file = folder.join(format!("equal-{number}.jsonl"));
-        let mut session = Session::begin(spec, &file).expect("a session");
+        let session =
+            if file.exists() { Session::resume(&file) } else { Session::begin(spec, &file) };
+        let mut session = session.expect("a session");
         session
             .run(&mut experiment, &stopping::end, &Cancel::new(), &mut |_, _| ())
             .expect("samples");

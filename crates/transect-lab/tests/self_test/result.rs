@@ -21,7 +21,7 @@ pub(crate) struct SelfTest {
     pub(crate) passed: bool,
     /// The machine.
     pub(crate) environment: Environment,
-    /// Duration, in seconds.
+    /// Duration in seconds, of the last run if the test was stopped and continued.
     pub(crate) seconds: f64,
     /// The samples that were measured, if they were.
     pub(crate) measured: Option<Measured>,
