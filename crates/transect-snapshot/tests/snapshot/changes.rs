@@ -283,7 +283,7 @@ fn assert_applies<'t>(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(300)))]
 
     #[test]
     fn diff_applied_to_the_first_tree_makes_the_second(
@@ -409,7 +409,7 @@ fn below_root(tree: &[Node], of: Entries) -> BTreeMap<Vec<u8>, (FileType, u64)> 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(256)))]
 
     /// Every entry of both trees, each path once, also with other entries below the same names.
     #[test]

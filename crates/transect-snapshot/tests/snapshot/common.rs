@@ -135,7 +135,7 @@ fn diff_of_several_roots_equals_that_of_tables() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(24)))]
 
     #[test]
     fn diff_of_snapshots_equals_that_of_tables(

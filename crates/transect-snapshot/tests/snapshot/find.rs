@@ -89,7 +89,7 @@ fn assert_finds_all(snapshot: &Snapshot<Vec<u8>>, all: &[Entry], words: &[&[u8]]
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(100)))]
 
     #[test]
     fn find_in_any_tree_equals_a_search_of_all_rows(
@@ -254,7 +254,7 @@ fn find_ignores_an_index_of_another_file_and_refuses_a_damaged_one() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(300)))]
 
     #[test]
     fn find_in_damaged_files_ends_without_panic(

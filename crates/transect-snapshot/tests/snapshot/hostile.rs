@@ -187,7 +187,7 @@ fn snapshot_truncated_anywhere_is_an_error() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(2000)))]
 
     #[test]
     fn snapshot_with_changed_bytes_ends_without_panic(

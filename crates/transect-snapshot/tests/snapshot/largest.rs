@@ -101,7 +101,7 @@ fn limits() -> impl Strategy<Value = LargestLimits> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(300)))]
 
     #[test]
     fn largest_directories_equal_those_of_the_table(

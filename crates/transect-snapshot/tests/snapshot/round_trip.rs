@@ -32,7 +32,7 @@ fn stored(table: &Table) -> Snapshot<Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(200)))]
 
     #[test]
     fn snapshot_of_any_tree_has_identical_rows(tree in model::tree(), columns in model::columns()) {

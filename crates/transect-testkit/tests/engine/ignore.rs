@@ -117,7 +117,8 @@ fn ignore_any_options_same_entries() {
     for (target, link) in [("a/b", "to-directory"), ("a/x.h", "to-file"), ("nowhere", "broken")] {
         std::os::unix::fs::symlink(target, temp.join(link)).unwrap();
     }
-    for flags in 0..256 {
+    // The rules are the same on both systems, and listings take long under Wine.
+    for flags in (0..256).step_by(if cfg!(windows) { 5 } else { 1 }) {
         compare(temp.path(), flags);
     }
     for flags in (0..1024).step_by(17) {
