@@ -40,7 +40,7 @@ impl<R: BufRead> Lines<R> {
     pub(crate) fn next(&mut self) -> io::Result<Option<RawLine<'_>>> {
         // Skip the rest only now: a caller that stops at a long line need not wait for its end.
         if std::mem::take(&mut self.is_inside) {
-            self.skip_line()?;
+            self.offset += self.from.skip_until(self.end)? as u64;
         }
         self.text.clear();
         let start = self.offset;
@@ -54,24 +54,6 @@ impl<R: BufRead> Lines<R> {
         let is_too_long = read > MAX_LINE_LENGTH && !self.text.ends_with(&[self.end]);
         self.is_inside = is_too_long;
         Ok(Some(RawLine { number: self.number, start, text: &self.text, is_too_long }))
-    }
-
-    /// Skips to the byte after the end of the line.
-    fn skip_line(&mut self) -> io::Result<()> {
-        loop {
-            let bytes = match self.from.fill_buf() {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                bytes => bytes?,
-            };
-            let end = memchr::memchr(self.end, bytes);
-            let used = end.map_or(bytes.len(), |end| end + 1);
-            let is_last = used == 0;
-            self.from.consume(used);
-            self.offset += used as u64;
-            if end.is_some() || is_last {
-                return Ok(());
-            }
-        }
     }
 }
 
