@@ -42,7 +42,6 @@ use mapped::{MappedReader, MappedWriter};
 pub use method::{IoMethod, OutputMode};
 pub use options::PassOptions;
 pub use plan::Plan;
-use plan::PlanCandidates;
 pub use preference::Preference;
 use ring::{RingReader, RingWriter, SharedRing};
 pub(crate) use step_runner::run_step;
@@ -142,7 +141,7 @@ impl PassRunner {
             return Ok(passed);
         }
         task.resident = self.measure_residency(source, &task);
-        let PlanCandidates { attempts, fallback } = Plan::candidates(&self.options, task)?;
+        let (attempts, fallback) = Plan::candidates(&self.options, task)?;
         for plan in attempts {
             // The next attempt may need the step again.
             let borrowed = step.as_mut().map(|step| &mut **step as &mut dyn Step);

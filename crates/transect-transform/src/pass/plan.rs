@@ -36,15 +36,6 @@ pub struct Plan {
 const MEASURED: &str = "it was measured to be the best here";
 const MEASURED_BUT_UNUSABLE: &str = "what was measured to be the best here cannot do this";
 
-/// Methods to try one after the other.
-#[derive(Debug)]
-pub(super) struct PlanCandidates {
-    /// Methods that may turn out to be unsupported by the file or its file system.
-    pub(super) attempts: Vec<Plan>,
-    /// The method that always works, or that was requested.
-    pub(super) fallback: Plan,
-}
-
 impl Plan {
     /// Chooses a method. A requested method is used or rejected, never replaced. A preferred method
     /// is used if it can do the task.
@@ -52,17 +43,21 @@ impl Plan {
     /// # Errors
     /// The requested method cannot do the task.
     pub fn new(options: &PassOptions, task: Task) -> Result<Self, Error> {
-        let PlanCandidates { attempts, fallback } = Self::candidates(options, task)?;
+        let (attempts, fallback) = Self::candidates(options, task)?;
         Ok(attempts.first().copied().unwrap_or(fallback))
     }
 
-    /// Returns all methods to try.
-    pub(super) fn candidates(options: &PassOptions, task: Task) -> Result<PlanCandidates, Error> {
+    /// Returns the methods to try first, which the file or its file system may turn out not to
+    /// support, and the one that always works, or that was requested.
+    pub(super) fn candidates(
+        options: &PassOptions,
+        task: Task,
+    ) -> Result<(Vec<Self>, Self), Error> {
         if let Some(method) = options.method {
             let fallback = Self { method, reason: "it was asked for", block: None };
             return match task.unsupported_reason(method) {
                 Some(why) => Err(Error::unsupported(method.as_str(), why)),
-                None => Ok(PlanCandidates { attempts: Vec::new(), fallback }),
+                None => Ok((Vec::new(), fallback)),
             };
         }
         let sparing = [IoMethod::DirectUring, IoMethod::Direct].map(|method| Self {
@@ -82,7 +77,7 @@ impl Plan {
         let attempts = sparing.chain(preferred).filter(can).collect();
         let fallback = Self::default_for(task);
         let reason = if preferred.is_some() { MEASURED_BUT_UNUSABLE } else { fallback.reason };
-        Ok(PlanCandidates { attempts, fallback: Self { reason, ..fallback } })
+        Ok((attempts, Self { reason, ..fallback }))
     }
 
     /// Chooses a method without measurements.
@@ -208,11 +203,10 @@ mod tests {
     fn plan_spare_cache_tries_direct_methods_first() {
         let options = PassOptions { spare_cache: true, ..options(None, Some(IoMethod::Streams)) };
         for shape in [None, Some(Shape::Resizing)] {
-            let small = Plan::candidates(&options, Task { shape, ..SMALL }).unwrap().attempts;
+            let small = Plan::candidates(&options, Task { shape, ..SMALL }).unwrap().0;
             assert!(small.iter().all(|plan| plan.method == IoMethod::Streams), "{small:?}");
             let task = Task { shape, size: MIN_DIRECT_SIZE, ..SMALL };
-            let PlanCandidates { attempts, fallback: last } =
-                Plan::candidates(&options, task).unwrap();
+            let (attempts, last) = Plan::candidates(&options, task).unwrap();
             let plans = attempts.into_iter().chain([last]);
             let methods: Vec<_> = plans.map(|plan| plan.method).collect();
             let direct = [IoMethod::DirectUring, IoMethod::Direct]
@@ -223,6 +217,6 @@ mod tests {
             assert_eq!(methods, expected);
         }
         let asked = PassOptions { method: Some(IoMethod::Buffered), ..options };
-        assert!(Plan::candidates(&asked, SMALL).unwrap().attempts.is_empty());
+        assert!(Plan::candidates(&asked, SMALL).unwrap().0.is_empty());
     }
 }
