@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::io::{self, IoSliceMut, Read, Write};
+use std::io::{self, IoSliceMut, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -18,6 +18,7 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
 use super::calls::{Call, CallKind, Fault, FaultPoint, Shorten, Subject, kind_of_call};
+use crate::program::drain;
 
 /// A program that runs longer hangs. The slowest machine needs far less.
 const HANG_TIMEOUT: Duration = Duration::from_secs(300);
@@ -76,14 +77,7 @@ pub fn run(
         return Err(errno.into());
     }
     let mut stdin = child.stdin.take().expect("BUG: it is a pipe");
-    let collect = |pipe: Option<Box<dyn Read + Send>>| {
-        std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            pipe.map_or(Ok(0), |mut pipe| pipe.read_to_end(&mut bytes)).map(|_| bytes)
-        })
-    };
-    let stdout = collect(child.stdout.take().map(|pipe| Box::new(pipe) as _));
-    let stderr = collect(child.stderr.take().map(|pipe| Box::new(pipe) as _));
+    let (stdout, stderr) = (drain(child.stdout.take()), drain(child.stderr.take()));
     stdin.write_all(&[b"\n", input].concat())?;
     drop(stdin);
 
@@ -110,13 +104,10 @@ pub fn run(
     let end = tracer.follow();
     drop(done);
     let hangs = watchdog.join().expect("a thread that only waits");
-    let bytes = |thread: std::thread::JoinHandle<io::Result<Vec<u8>>>| {
-        thread.join().expect("a thread that only reads")
-    };
     Ok(Outcome {
         end: if hangs { End::Hung } else { end? },
-        stdout: bytes(stdout)?,
-        stderr: bytes(stderr)?,
+        stdout: stdout.join().expect("a thread that only reads"),
+        stderr: stderr.join().expect("a thread that only reads"),
         calls: tracer.calls,
         hit: tracer.hit,
     })
