@@ -194,12 +194,7 @@ pub fn beyond_path_max(at: &Path) -> Counts {
     chain(at, 300, |level| format!("{level:030}"))
 }
 
-/// 10,000 levels of short names: more than a stack holds. Every tenth directory contains a file.
-pub fn very_deep(at: &Path) -> Counts {
-    chain_of_levels(at, 10_000)
-}
-
-/// The same with any number of levels.
+/// Levels of short names. Every tenth directory contains a file.
 pub fn chain_of_levels(at: &Path, levels: u64) -> Counts {
     chain(at, levels, |_| "d".to_owned())
 }
