@@ -48,17 +48,12 @@ impl Formatter for TerminalSafe {
 }
 
 /// A path that is a value of its own.
+#[derive(Serialize)]
 pub struct PathKey<'a>(Cow<'a, str>);
 
 impl<'a> From<&'a Path> for PathKey<'a> {
     fn from(path: &'a Path) -> Self {
         Self(path.to_string_lossy())
-    }
-}
-
-impl Serialize for PathKey<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
     }
 }
 
