@@ -12,27 +12,23 @@ pub use transect_program::profile::CacheState as State;
 /// The maximum of attempts to prove the state of a run.
 pub(crate) const VOID_RETRIES: usize = 3;
 
-/// Returns why a state cannot be made on this machine, if it cannot.
-pub fn unavailable_reason(state: State) -> Option<&'static str> {
-    match state {
-        State::Warm | State::AsIs => None,
-        #[cfg(windows)]
-        State::Cold => transect_sys::windows::standby::unavailable_reason(),
-        #[cfg(not(any(target_os = "linux", windows)))]
-        State::Cold => Some("caches can be dropped on Linux and Windows only"),
-        #[cfg(target_os = "linux")]
-        State::Cold => File::options()
-            .write(true)
-            .open(DROP_CACHES)
-            .is_err()
-            .then_some("dropping caches needs root"),
+/// Returns why caches cannot be dropped on this machine, if they cannot.
+pub fn unavailable_reason() -> Option<&'static str> {
+    #[cfg(windows)]
+    return transect_sys::windows::standby::unavailable_reason();
+    #[cfg(not(any(target_os = "linux", windows)))]
+    return Some("caches can be dropped on Linux and Windows only");
+    #[cfg(target_os = "linux")]
+    {
+        let opened = File::options().write(true).open(DROP_CACHES);
+        opened.is_err().then_some("dropping caches needs root")
     }
 }
 
-/// Returns why single files cannot be brought into a state on this machine, if they cannot.
-pub fn unavailable_reason_for_files(state: State) -> Option<&'static str> {
-    let is_cold_under_wine = state == State::Cold && transect_sys::host::wine_version().is_some();
-    is_cold_under_wine.then_some("Wine does not drop files that are opened without buffering")
+/// Returns why single files cannot be dropped on this machine, if they cannot.
+pub fn unavailable_reason_for_files() -> Option<&'static str> {
+    let is_wine = transect_sys::host::wine_version().is_some();
+    is_wine.then_some("Wine does not drop files that are opened without buffering")
 }
 
 /// Makes the cold state. The warm state needs a preceding run that does not count.

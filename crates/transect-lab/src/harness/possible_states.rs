@@ -42,8 +42,8 @@ impl DropScope {
         match self {
             // On Windows, the question enables privileges.
             _ if !states.contains(&State::Cold) => None,
-            Self::System => cache_state::unavailable_reason(State::Cold),
-            Self::Files => cache_state::unavailable_reason_for_files(State::Cold),
+            Self::System => cache_state::unavailable_reason(),
+            Self::Files => cache_state::unavailable_reason_for_files(),
         }
     }
 
