@@ -77,10 +77,6 @@ impl HardLinks {
 
     /// Returns the group of an input, if other inputs name the same file.
     pub(super) fn group(&self, place: usize) -> Option<&LinkGroup> {
-        // The usual case: no groups at all.
-        if self.groups.is_empty() {
-            return None;
-        }
         self.files.get(&place).map(|&group| &self.groups[group])
     }
 
