@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::harness::launch::Usage;
 use crate::harness::log::{FileEvidence, Outcome, Sample, SessionData, Started};
-use crate::harness::protocol::{CallTimes, Held, RunLine};
+use crate::harness::protocol::{CallTimes, Held};
 use crate::ranking::metric::Metric;
 use crate::ranking::minimum_cost::Cost;
 use crate::ranking::plausibility::{self, Claim};
@@ -129,13 +129,16 @@ pub(super) fn runs_of(
             (Outcome::Right { runs: lines, usage, files, .. }, _) => {
                 let is_disturbed = !sample.outcome.disturbed().is_empty();
                 let cpu = cpu_of_one_run(lines, usage, spec.whole_processes, start);
-                let wall = wall_of_one_run(lines)?;
+                let walls: Vec<f64> = lines.iter().map(|line| line.elapsed_ns as f64).collect();
+                let wall = one_of_runs(&walls)?;
                 let process = usage.wall_ns as f64;
                 let run = Run {
                     time: match by {
                         Metric::Time => wall,
                         Metric::Process => process,
-                        Metric::Processor => cpu.clone().map_err(unknown_cpu)?,
+                        Metric::Processor => cpu
+                            .clone()
+                            .map_err(|why| format!("CPU time of a run unknown: {why}"))?,
                     },
                     cpu: cpu.ok(),
                     elapsed: if spec.whole_processes { process } else { wall },
@@ -153,12 +156,4 @@ pub(super) fn runs_of(
     }
     let missing = || unproved.unwrap_or_else(|| "did not run yet".to_owned());
     if runs.is_empty() { Err(missing()) } else { Ok(runs) }
-}
-
-fn wall_of_one_run(lines: &[RunLine]) -> Result<f64, String> {
-    one_of_runs(&lines.iter().map(|line| line.elapsed_ns as f64).collect::<Vec<_>>())
-}
-
-fn unknown_cpu(why: String) -> String {
-    format!("CPU time of a run unknown: {why}")
 }
