@@ -98,17 +98,13 @@ impl PassRunner {
         self.open_as(path, false)
     }
 
-    /// Opens a file as [`PassRunner::open`] does, but without checking its type first: a walk has
-    /// just listed it as a regular file. If it has become a device since, opening it may have side
+    /// Opens a file as [`PassRunner::open`] does. Its type is not checked first if a walk has just
+    /// listed it as a regular file: if it has become a device since, opening it may have side
     /// effects.
     ///
     /// # Errors
     /// The errors of [`Source::open`].
-    pub fn open_listed(&self, path: &Path) -> Result<Source, Error> {
-        self.open_as(path, true)
-    }
-
-    fn open_as(&self, path: &Path, is_listed: bool) -> Result<Source, Error> {
+    pub fn open_as(&self, path: &Path, is_listed: bool) -> Result<Source, Error> {
         let PassOptions { sequential, spare_cache: spares_cache, .. } = self.options;
         Source::open_as(path.to_owned(), SourceOptions { is_listed, sequential, spares_cache })
     }

@@ -392,7 +392,10 @@ impl<'a> Worker<'a> {
         let elsewhere = target.as_deref().filter(|_| self.job.output != OutputTarget::InPlace);
         if self.job.journal.as_ref().is_some_and(|journal| journal.is_done(&input.path, elsewhere))
         {
-            return self.skip(index, target.map(Cow::into_owned), Skip::AlreadyDone);
+            let target = target.map(Cow::into_owned);
+            let status = Ok(FileStatus::Skipped(Skip::AlreadyDone));
+            let outcome = FileOutcome { target, pass: None, status, lost_metadata: Vec::new() };
+            return self.report_all_names(index, outcome);
         }
         let outcome = self.pass(index, target.as_deref());
         let target = target.map(Cow::into_owned);
@@ -445,10 +448,7 @@ impl<'a> Worker<'a> {
         self.chain.reset();
         let is_copy = self.chain.words().next().is_none();
         let step = (!is_copy).then_some(&mut self.chain as &mut dyn Step);
-        let source = match input.file_type {
-            FileType::File => self.runner.open_listed(&input.path),
-            _ => self.runner.open(&input.path),
-        };
+        let source = self.runner.open_as(&input.path, input.file_type == FileType::File);
         pass(source?, target, step, &mut self.runner, options)
     }
 
@@ -503,15 +503,6 @@ impl<'a> Worker<'a> {
             let error = Error::cancelled(&target);
             self.report_result(index, Some(target), None, Err(error));
         }
-    }
-
-    /// Reports that an input was skipped.
-    fn skip(&mut self, index: usize, target: Option<PathBuf>, why: Skip) {
-        let status = Ok(FileStatus::Skipped(why));
-        self.report_all_names(
-            index,
-            FileOutcome { target, pass: None, status, lost_metadata: Vec::new() },
-        );
     }
 
     fn report_result(

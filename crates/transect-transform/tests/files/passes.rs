@@ -97,7 +97,7 @@ fn sequential_hint_keeps_result() {
     let missing = temp.join("missing");
     let hinted = PassRunner::new(PassOptions::default().sequential(true));
     assert_eq!(message(Source::open(&missing)), message(hinted.open(&missing)));
-    assert_eq!(message(Source::open(&missing)), message(hinted.open_listed(&missing)));
+    assert_eq!(message(Source::open(&missing)), message(hinted.open_as(&missing, true)));
 }
 
 #[test]
