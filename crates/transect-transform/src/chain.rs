@@ -96,7 +96,7 @@ impl ChainedStep {
             let nearest = transect_text::nearest::nearest(name, names);
             return Err(ParseError::Unknown { name: name.to_owned(), nearest });
         };
-        let step = info.make(parameter).map_err(|reason| ParseError::Parameter {
+        let step = (info.make)(parameter).map_err(|reason| ParseError::Parameter {
             word: word.to_owned(),
             info,
             reason,

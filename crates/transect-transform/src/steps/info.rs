@@ -5,6 +5,9 @@ use crate::step::{Shape, Step};
 /// A step, or the error in its parameter.
 pub(super) type StepResult = Result<Box<dyn Step>, String>;
 
+/// Creates a step from the text after the `=`, or returns the error in that text.
+pub(super) type Make = fn(Option<&str>) -> StepResult;
+
 /// The description of a step in help and lists.
 #[derive(Clone, Copy, Debug)]
 pub struct StepInfo {
@@ -19,19 +22,13 @@ pub struct StepInfo {
     /// Whether the step is for text: in binary files it would change bytes that only look like
     /// text.
     pub text: bool,
-    /// Creates the step from the text after the `=`, or returns the error in that text.
-    pub(super) make: fn(Option<&str>) -> StepResult,
+    pub(crate) make: Make,
 }
 
 impl StepInfo {
     /// Returns the step with its parameter, as typed.
     pub fn syntax(&self) -> String {
         format!("{}{}", self.name, self.parameter)
-    }
-
-    /// Creates the step from the text after the `=`.
-    pub(crate) fn make(&self, parameter: Option<&str>) -> StepResult {
-        (self.make)(parameter)
     }
 }
 
