@@ -36,7 +36,6 @@ pub struct Chain {
     shape: Shape,
 }
 
-/// A step of a chain.
 struct ChainedStep {
     word: String,
     info: &'static StepInfo,
@@ -202,7 +201,6 @@ impl Step for Chain {
         self.shape
     }
 
-    /// Returns the highest cost of its steps.
     fn cost(&self) -> Cost {
         self.steps.iter().map(|entry| entry.step.cost()).max().unwrap_or_default()
     }

@@ -5,7 +5,6 @@ use std::io::{self, BufRead, Read};
 /// Bytes of a line to keep: longer than any digest with a path, escapes included.
 const MAX_LINE_LENGTH: usize = 256 << 10;
 
-/// One line of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawLine<'a> {
     /// Line number, from 1.
@@ -22,7 +21,6 @@ pub(crate) struct RawLine<'a> {
 #[derive(Debug)]
 pub(crate) struct Lines<R> {
     pub(crate) from: R,
-    /// The byte that ends a line.
     pub(crate) end: u8,
     text: Vec<u8>,
     number: usize,

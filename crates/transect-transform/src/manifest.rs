@@ -298,7 +298,6 @@ fn without_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// The fields of a line.
 struct ParsedLine<'a> {
     algorithm: Option<Algorithm>,
     digest: &'a [u8],

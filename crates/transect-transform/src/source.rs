@@ -49,7 +49,6 @@ impl Source {
         Self::open_as(path.into(), SourceOptions::default())
     }
 
-    /// Opens a file with options.
     pub(crate) fn open_as(path: PathBuf, options: SourceOptions) -> Result<Self, Error> {
         let SourceOptions { is_listed, sequential, spares_cache } = options;
         if !is_listed {
@@ -189,7 +188,6 @@ impl Source {
         Ok(read)
     }
 
-    /// Returns the open file.
     pub(crate) fn file(&self) -> &File {
         &self.file
     }

@@ -21,7 +21,6 @@ pub(super) trait BlockWriter: Send {
     /// Starts the result with a copy of the first `prefix` bytes of the input.
     fn start(&mut self, prefix: u64) -> Result<(), Error>;
 
-    /// Appends to the result.
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error>;
 
     /// Appends the buffered bytes.

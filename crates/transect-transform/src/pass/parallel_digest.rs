@@ -80,7 +80,6 @@ struct PartQueue<'a> {
     options: &'a PassOptions,
     /// Length of every part but the last.
     part: u64,
-    /// The next part to take.
     next: AtomicU64,
 }
 

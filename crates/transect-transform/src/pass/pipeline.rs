@@ -16,7 +16,6 @@ use super::step_runner::BlockReader;
 use crate::error::Error;
 use crate::source::Source;
 
-/// Blocks in a ring.
 const BLOCKS: usize = 4;
 
 /// A command from the steps to the writer.

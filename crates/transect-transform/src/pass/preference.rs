@@ -39,7 +39,6 @@ impl Preference {
             && self.size.is_none_or(|wanted| SizeClass::of(size) == Some(wanted))
     }
 
-    /// Returns whether the preference matches a task.
     pub(super) fn matches(&self, task: &Task) -> bool {
         self.may_match(task) && (self.resident.is_none() || self.resident == task.resident)
     }

@@ -42,7 +42,6 @@ pub(super) struct SharedRing(Arc<Mutex<RingState>>);
 struct RingState {
     ring: Ring,
     method: IoMethod,
-    /// Size of a buffer.
     size: usize,
     free: Vec<Buffer>,
     /// The request of each buffer in flight, by buffer index.
@@ -55,9 +54,7 @@ struct RingState {
     current: Range<usize>,
     /// Parts of it to write, and their offsets.
     scheduled: BufferParts,
-    /// The file to read.
     input: Option<DirectFile>,
-    /// The file to write.
     output: Option<File>,
     /// The first write error.
     failed: Option<io::Error>,
@@ -303,7 +300,6 @@ impl BlockReader for RingReader<'_> {
     }
 }
 
-/// Writes with a ring.
 pub(super) struct RingWriter {
     ring: SharedRing,
     method: IoMethod,

@@ -12,7 +12,6 @@ use crate::source::{Source, check_cancelled};
 use crate::step::{Finding, Shape, Step, StepError};
 use crate::text::is_binary;
 
-/// A source of blocks.
 pub(super) trait BlockReader {
     /// Returns the next block, which may be changed in place. An empty block is the end.
     fn next_block(&mut self) -> Result<&mut [u8], Error>;

@@ -11,10 +11,8 @@ use super::{CompleteResult, Durability, PublishReport, Replacement};
 use crate::error::{Error, Operation, duplicate_io_error};
 use crate::system::{self, FileSystem};
 
-/// The outcome for one result of a batch.
 type Outcome = Result<PublishReport, Error>;
 
-/// A result in a batch.
 #[derive(Debug)]
 enum BatchEntry {
     /// It equals its input, and there is nothing to do.

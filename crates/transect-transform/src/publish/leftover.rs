@@ -39,7 +39,6 @@ pub(super) struct CreatorProcess {
 }
 
 impl CreatorProcess {
-    /// Returns this process.
     pub(super) fn current() -> Self {
         Self { process: std::process::id(), space: system::process_space().cloned() }
     }

@@ -321,7 +321,6 @@ impl Replacement {
         PublishReport { path: self.target.path.clone(), written: false, lost_metadata: Vec::new() }
     }
 
-    /// Returns the temporary file.
     pub(crate) fn file(&self) -> &File {
         self.temporary.as_ref().and_then(TemporaryFile::file).expect("BUG: it was not started")
     }

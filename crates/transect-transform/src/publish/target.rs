@@ -24,7 +24,6 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Inspects and checks a path.
     pub(super) fn inspect(
         path: &Path,
         source: Option<&Source>,
@@ -151,7 +150,6 @@ fn is_same_file(source: &Source, there: &Attributes) -> bool {
     }
 }
 
-/// Returns the directory of a path.
 pub(crate) fn parent_dir(path: &Path) -> &Path {
     match path.parent() {
         Some(directory) if directory.as_os_str().is_empty() => Path::new("."),

@@ -9,7 +9,6 @@ struct Case {
     change: fn(&mut [u8]),
 }
 
-/// Returns the step that changes ASCII letters to upper or lower case.
 pub(super) fn case(parameter: Option<&str>) -> StepResult {
     let change = match parameter {
         Some("upper") => <[u8]>::make_ascii_uppercase,

@@ -24,7 +24,6 @@ enum State {
     Crc32c(u32),
 }
 
-/// Returns the step that computes a digest.
 pub(super) fn digest(algorithm: Algorithm) -> impl Step {
     Digest { algorithm, state: State::begin(algorithm) }
 }

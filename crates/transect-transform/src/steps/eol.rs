@@ -13,7 +13,6 @@ use crate::steps::eol_report::LineEndReport;
 use crate::steps::info::StepResult;
 use crate::steps::line_ends::{CR, LF, count_lone_cr, has_crlf_only};
 
-/// The line ending to write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LineEnd {
     Lf,
@@ -36,7 +35,6 @@ struct State {
     alone: u64,
 }
 
-/// Returns the step that changes or counts line endings.
 pub(super) fn eol(parameter: Option<&str>) -> StepResult {
     let end = match parameter {
         Some("lf") => LineEnd::Lf,

@@ -34,7 +34,6 @@ impl LineEndReport {
         rest
     }
 
-    /// Counts line by line.
     fn count_each(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while let [first, after @ ..] = rest {

@@ -41,7 +41,6 @@ impl PartialEq for StepInfo {
 
 impl Eq for StepInfo {}
 
-/// Creates a step without a parameter.
 pub(super) fn without_parameter<S: Step + 'static>(
     parameter: Option<&str>,
     make: impl FnOnce() -> S,

@@ -12,7 +12,6 @@ pub(super) fn count_lone_cr(span: &[u8]) -> u64 {
     count(CR, span) - count(LF, span)
 }
 
-/// Returns how often a byte occurs.
 pub(super) fn count(byte: u8, bytes: &[u8]) -> u64 {
     memchr_iter(byte, bytes).count() as u64
 }

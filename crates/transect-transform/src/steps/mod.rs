@@ -114,7 +114,6 @@ fn make_digest(parameter: Option<&str>, algorithm: Algorithm) -> StepResult {
     without_parameter(parameter, || digest::digest(algorithm))
 }
 
-/// Returns the names of all steps, for a message.
 pub(crate) fn names() -> String {
     STEPS.iter().map(|info| info.name).collect::<Vec<_>>().join(", ")
 }

@@ -18,7 +18,6 @@ struct Replace {
     replaced: u64,
 }
 
-/// Returns the step that replaces a text.
 pub(super) fn replace(parameter: Option<&str>) -> StepResult {
     let (old, new) = escape::parse_pair(parameter.unwrap_or_default())?;
     if old.is_empty() {

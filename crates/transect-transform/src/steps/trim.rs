@@ -29,7 +29,6 @@ fn is_blank(byte: u8) -> bool {
     (byte == b' ') | (byte == b'\t')
 }
 
-/// Returns how many blanks a text ends with.
 fn blanks_at_end(text: &[u8]) -> usize {
     text.iter().rev().take_while(|byte| is_blank(**byte)).count()
 }

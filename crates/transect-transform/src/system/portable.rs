@@ -35,7 +35,6 @@ pub(crate) fn has_io_uring() -> bool {
     false
 }
 
-/// The direction of a transfer.
 pub(crate) enum Transfer {
     Read,
     Write,

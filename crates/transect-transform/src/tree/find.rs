@@ -83,7 +83,6 @@ fn run(
     Ok(InputSet { files, leftovers, tally, interrupted: outcome.interrupted })
 }
 
-/// Collects files.
 #[derive(Debug)]
 struct InputSink {
     files: Vec<Input>,

@@ -260,7 +260,6 @@ impl Job {
 struct OrderedReporter<'a> {
     inputs: &'a [Input],
     each: &'a mut dyn FnMut(&Input, FileOutcome),
-    /// Outcomes that arrived early.
     early: BTreeMap<usize, FileOutcome>,
     /// The input index to report next.
     expected: usize,
@@ -296,7 +295,6 @@ impl OrderedReporter<'_> {
 struct OutcomeSender {
     to: Sender<Vec<(usize, FileOutcome)>>,
     outcomes: Vec<(usize, FileOutcome)>,
-    /// When the last batch was sent.
     sent: Instant,
 }
 
@@ -325,7 +323,6 @@ impl Drop for OutcomeSender {
     }
 }
 
-/// One thread of a job.
 struct Worker<'a> {
     job: &'a Job,
     inputs: &'a [Input],
@@ -335,11 +332,9 @@ struct Worker<'a> {
     /// Receives outcomes with their input indexes.
     report: &'a mut dyn FnMut(usize, FileOutcome),
     batch: Batch,
-    /// Results in the batch.
     waiting: Vec<PendingResult>,
 }
 
-/// A result in a batch.
 struct PendingResult {
     index: usize,
     target: PathBuf,
@@ -529,7 +524,6 @@ impl<'a> Worker<'a> {
         self.report_all_names(index, FileOutcome { target, pass, status, lost_metadata });
     }
 
-    /// Reports the outcome of a file for all its names.
     fn report_all_names(&mut self, index: usize, outcome: FileOutcome) {
         let Some(group) = self.links.group(index) else {
             return (self.report)(index, outcome);

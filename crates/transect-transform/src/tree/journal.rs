@@ -118,7 +118,6 @@ impl JobJournal {
         target.map_or(!is_as_before, |target| is_as_before && target.exists())
     }
 
-    /// Records the state of an input.
     pub(super) fn record(&self, input: &Path, before: &Attributes) -> Result<(), Error> {
         let line = Line::new(state_checksum(before), input).to_bytes();
         // The file holds complete lines even if another thread panicked.
@@ -126,7 +125,6 @@ impl JobJournal {
         lines.append(&self.path, &line).map_err(Error::system(Operation::Write, &self.path))
     }
 
-    /// Syncs the journal to the device.
     pub(super) fn sync(&self) -> Result<(), Error> {
         let lines = self.lines.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         lines.file.sync_data().map_err(Error::system(Operation::Sync, &self.path))
@@ -174,7 +172,6 @@ fn invalid(path: &Path, reason: String) -> Error {
     Error::new(Operation::Read, path, Reason::Invalid(InvalidData::new(reason)))
 }
 
-/// The parsed content of a journal.
 struct JournalContents {
     before: HashMap<PathBuf, String>,
     /// Where the last complete line ends.

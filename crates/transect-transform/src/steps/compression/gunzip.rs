@@ -20,7 +20,6 @@ struct Gunzip {
     is_empty: bool,
 }
 
-/// Returns the step that decompresses gzip files.
 pub(in crate::steps) fn gunzip() -> impl Step {
     let decoder = MultiGzDecoder::new(Vec::new());
     Gunzip { decoder, pieces: FixedBlocks::default(), is_empty: true }

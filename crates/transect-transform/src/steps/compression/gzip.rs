@@ -28,7 +28,6 @@ struct Gzip {
     begun: bool,
 }
 
-/// Returns the step that compresses with gzip.
 pub(in crate::steps) fn gzip(parameter: Option<&str>) -> StepResult {
     let level = level(parameter, USUAL, 1..=9)?;
     Ok(Box::new(Gzip {

@@ -24,11 +24,8 @@ struct Unzstd {
     frame: Option<Frame>,
 }
 
-/// The state of a frame.
 struct Frame {
-    /// Its offset.
     begin: u64,
-    /// Its first bytes.
     header: Vec<u8>,
     /// Bytes of output so far.
     made: u64,
@@ -65,7 +62,6 @@ impl Frame {
     }
 }
 
-/// Returns the step that decompresses Zstandard files.
 pub(in crate::steps) fn unzstd(parameter: Option<&str>) -> StepResult {
     if parameter.is_some() {
         return Err("it has no parameter".to_owned());

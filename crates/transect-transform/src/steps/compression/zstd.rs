@@ -16,7 +16,6 @@ struct Zstd {
     pieces: FixedBlocks,
 }
 
-/// Returns the step that compresses with Zstandard.
 pub(in crate::steps) fn zstd(parameter: Option<&str>) -> StepResult {
     let level = level(parameter, zstd::DEFAULT_COMPRESSION_LEVEL, 1..=22)?;
     let encoder = || {

@@ -17,7 +17,6 @@ struct Bom {
     changed: bool,
 }
 
-/// Returns the step that adds or removes the byte order mark.
 pub(in crate::steps) fn bom(parameter: Option<&str>) -> StepResult {
     let add = match parameter {
         Some("add") => true,

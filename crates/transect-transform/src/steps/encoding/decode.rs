@@ -40,7 +40,6 @@ enum Decoder {
     SingleByte(SingleByte),
 }
 
-/// Returns the step that converts an encoding to UTF-8.
 pub(in crate::steps) fn decode(parameter: Option<&str>) -> StepResult {
     let source = match parameter.unwrap_or_default() {
         "auto" => Source::Auto,

@@ -26,7 +26,6 @@ struct Writer {
     position: u64,
 }
 
-/// Returns the step that converts UTF-8 to an encoding.
 pub(in crate::steps) fn encode(parameter: Option<&str>) -> StepResult {
     let parameter = parameter.unwrap_or_default();
     let (name, mark) = match parameter.strip_suffix(",bom") {

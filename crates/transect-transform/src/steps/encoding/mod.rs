@@ -7,7 +7,6 @@ mod single_byte;
 mod utf16;
 mod utf8;
 
-/// A text encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoding {
     Utf8,

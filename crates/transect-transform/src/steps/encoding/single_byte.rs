@@ -17,7 +17,6 @@ const CP1252: [u16; 32] = [
 pub(super) struct SingleByte {
     encoding: Encoding,
     position: u64,
-    /// The character of every byte.
     characters: Box<[Option<char>; 256]>,
 }
 
@@ -61,7 +60,6 @@ impl SingleByte {
     }
 }
 
-/// Returns the byte of a character in a single-byte encoding.
 pub(super) fn byte(encoding: Encoding, character: char) -> Option<u8> {
     let code = u32::from(character);
     match (encoding, u8::try_from(code)) {
