@@ -68,10 +68,8 @@ pub(super) enum Subject {
     Mapping(usize),
 }
 
-/// How to shorten a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shorten {
-    /// The call cannot be shortened.
     Not,
     /// The argument with the number of bytes.
     Length(usize),
@@ -94,14 +92,12 @@ pub(super) struct CallKind {
 }
 
 impl CallKind {
-    /// Returns the possible faults.
     pub(super) fn faults(&self) -> impl Iterator<Item = Fault> {
         let short = (self.shorten != Shorten::Not).then_some(Short);
         let torn = self.writes().then_some(Torn);
         self.errors.iter().copied().map(Error).chain(short).chain(torn)
     }
 
-    /// Returns whether the call writes to a file.
     pub(super) fn writes(&self) -> bool {
         self.shorten != Shorten::Not && self.errors.contains(&Errno::ENOSPC)
     }

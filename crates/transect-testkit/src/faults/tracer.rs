@@ -113,7 +113,6 @@ pub fn run(
     })
 }
 
-/// What to do when a call ends.
 enum ExitAction {
     /// Replace the result by this error.
     Fail(Errno),
