@@ -112,7 +112,6 @@ pub(crate) fn change(
     }
 }
 
-/// Sets the CPU time that the runs of a cell report.
 pub(crate) fn report_cpu(data: &mut SessionData, cell: &str, cpu_ns: u64) {
     change(data, cell, |runs, _| runs.iter_mut().for_each(|run| run.cpu_ns = Some(cpu_ns)));
 }

@@ -104,7 +104,6 @@ fn begin<R: Request>(
     Ok(Session::begin(spec, &file)?)
 }
 
-/// Returns the versions of the programs that cells need.
 fn versions<P>(methods: &[Method<P>], cells: &[Cell]) -> BTreeMap<String, String> {
     let is_used = |method: &&Method<P>| cells.iter().any(|cell| method.is_run_by(cell));
     let needed = methods.iter().filter(is_used).flat_map(Method::programs);
@@ -173,7 +172,6 @@ fn estimate(
     Ok(())
 }
 
-/// Runs the remaining processes of a session, with progress.
 fn measure(
     session: &mut Session,
     experiment: &mut impl Experiment,

@@ -16,7 +16,6 @@ pub struct Corpus {
     pub about: String,
     #[serde(skip_serializing)]
     pub content: Content,
-    /// Number of regular files.
     pub files: u64,
     /// Number of directories below the root.
     pub directories: u64,

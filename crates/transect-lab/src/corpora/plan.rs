@@ -101,7 +101,6 @@ impl Iterator for Plan {
     }
 }
 
-/// Draws the shape: the root and the directories below it.
 fn draw_directories(random: &mut Random, below_root: usize) -> Vec<Directory> {
     let root = Directory { parent: 0, depth: 0, name: String::new(), files: 0 };
     let mut directories = vec![root];

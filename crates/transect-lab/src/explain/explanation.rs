@@ -26,7 +26,6 @@ pub struct Explanation {
     pub choice: MethodChoice,
 }
 
-/// The fastest method, the parts of its time, and its counters.
 #[derive(Debug, Serialize)]
 pub struct FastestMethod {
     pub cell: String,

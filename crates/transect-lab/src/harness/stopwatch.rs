@@ -13,7 +13,6 @@ pub struct Stopwatch {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunTime {
-    /// Time by the clock.
     pub elapsed: Duration,
     /// CPU time of all threads of this process; `None` if the system does not report it.
     pub cpu: Option<Duration>,

@@ -81,7 +81,6 @@ impl Ranking {
         Why::of(spec, &self.rows, entries, pair).filter(|_| is_walk)
     }
 
-    /// Returns the row of a cell, if it is compared.
     pub(crate) fn row(&self, cell: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.cell.name == cell)
     }

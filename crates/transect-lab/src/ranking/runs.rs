@@ -26,7 +26,6 @@ pub(super) struct Run {
     pub(super) usage: Usage,
     pub(super) files: Option<FileEvidence>,
     pub(super) held: Option<Held>,
-    /// The time inside its calls, if it was measured.
     pub(super) calls: Option<CallTimes>,
     /// Whether it proved its state by itself.
     pub(super) is_proved: Option<bool>,

@@ -127,7 +127,6 @@ fn to_floor(row: &Row) -> String {
     ratios.map_or(String::new(), |ratios| format!(", {ratios} times the floor{threads}"))
 }
 
-/// Returns the names of cells; `None` without cells.
 fn names_of<'c>(cells: impl Iterator<Item = &'c Cell>) -> Option<String> {
     let names: Vec<&str> = cells.map(|cell| cell.name.as_str()).collect();
     (!names.is_empty()).then(|| names.join(", "))

@@ -134,7 +134,6 @@ fn write_choice(out: &mut dyn Write, choice: &MethodChoice) -> std::io::Result<(
     }
 }
 
-/// Writes where the profile was stored, or that none was.
 pub fn write_stored(
     out: &mut dyn Write,
     stored: Option<&Path>,

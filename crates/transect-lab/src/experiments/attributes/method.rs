@@ -37,7 +37,6 @@ transect_sys::words! {
     }
 }
 
-/// The tasks with many paths.
 const OF_PATHS: &[Task] = &[Task::Article, Task::Uptodate, Task::Build];
 
 impl QueryMethod {
@@ -60,7 +59,6 @@ impl QueryMethod {
 }
 
 impl Method {
-    /// Returns all methods, including those of contenders.
     pub fn all(contenders: &[Contender]) -> Vec<Self> {
         let contenders = contenders.iter().filter(|it| it.task == contender::Task::Attributes);
         let engine = QueryMethod::ALL.iter().flat_map(|&query| Self::of_the_engine(query));

@@ -47,7 +47,6 @@ const NOT_QUICK: &[IoMethod] =
     &[IoMethod::Streams, IoMethod::MappedRead, IoMethod::Direct, IoMethod::DirectUring];
 
 impl Method {
-    /// Returns all methods for a kind of transform, including those of contenders.
     pub fn all(kind: Kind, contenders: &[Contender]) -> Vec<Self> {
         let contenders = contenders.iter().filter(|it| it.task == Task::Transform);
         IoMethod::ALL

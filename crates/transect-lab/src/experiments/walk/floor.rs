@@ -192,7 +192,6 @@ mod windows {
     }
 
     impl<const CHECK: bool> Walker<'_, CHECK> {
-        /// Reads a directory and closes it.
         fn read(&mut self, directory: BareDirectory, prefix: PathPrefix, level: usize) {
             if level == self.buffers.len() {
                 self.buffers.push(vec![0; BUFFER / size_of::<u64>()]);

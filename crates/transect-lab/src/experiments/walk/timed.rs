@@ -77,7 +77,6 @@ impl<R> Drop for Timed<R> {
     }
 }
 
-/// Makes a call, and adds its time to `ns`.
 fn clocked<T>(ns: &mut u64, call: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let answer = call();
