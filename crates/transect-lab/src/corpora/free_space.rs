@@ -22,7 +22,10 @@ impl Corpus {
     pub fn space_needed(&self) -> SpaceNeeded {
         let inodes = self.files + self.directories + 1;
         let texts = match self.content {
-            Content::Text => self.plan().map(blocks_of).sum(),
+            Content::Text => {
+                let length = |step| if let Step::File { length, .. } = step { length } else { 0 };
+                self.plan().map(|step| length(step).next_multiple_of(BLOCK)).sum()
+            }
             // Windows makes files sparse only on request, which the standard library does not make.
             Content::Sparse if cfg!(windows) => self.bytes + self.files * BLOCK,
             Content::Sparse => 0,
@@ -31,13 +34,6 @@ impl Corpus {
             bytes: texts + (self.directories + 1) * BLOCK + inodes * (ENTRY + INODE),
             inodes,
         }
-    }
-}
-
-fn blocks_of(step: Step) -> u64 {
-    match step {
-        Step::File { length, .. } => length.next_multiple_of(BLOCK),
-        Step::Directory { .. } => 0,
     }
 }
 

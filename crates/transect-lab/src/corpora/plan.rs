@@ -112,7 +112,8 @@ fn draw_directories(random: &mut Random, below_root: usize) -> Vec<Directory> {
             }
         };
         let depth = directories[parent].depth + 1;
-        let name = draw_directory_name(random, index);
+        let syllables = draw_syllables(random, 3);
+        let name = format!("{syllables}{}{index}", draw_separator(random));
         directories.push(Directory { parent, depth, name, files: 0 });
     }
     directories
@@ -162,11 +163,6 @@ const EXTENSIONS: [&str; 16] = [
 
 /// Draws a readable name. The number of a directory is unique in the tree, that of a file in its
 /// directory.
-fn draw_directory_name(random: &mut Random, index: usize) -> String {
-    let syllables = draw_syllables(random, 3);
-    format!("{syllables}{}{index}", draw_separator(random))
-}
-
 fn draw_file_name(random: &mut Random, index: u64) -> String {
     let syllables = draw_syllables(random, 5);
     match random.pick(&EXTENSIONS) {
