@@ -70,7 +70,8 @@ impl Chain {
     /// step is for text, and reads the file itself, not what an earlier step makes of it.
     pub fn is_for_text(&self) -> bool {
         let is_text_made = |entry: &ChainedStep| {
-            entry.word.starts_with("decode=utf-16") || !entry.info.text && entry.is_resizing()
+            entry.word.starts_with("decode=utf-16")
+                || !entry.info.text && entry.step.shape() == Shape::Resizing
         };
         let as_it_is = self.steps.iter().take_while(|entry| !is_text_made(entry));
         as_it_is.into_iter().any(|entry| entry.info.text)
@@ -110,10 +111,6 @@ impl ChainedStep {
 
     fn is_reduce(&self) -> bool {
         self.step.shape() == Shape::Reduce
-    }
-
-    fn is_resizing(&self) -> bool {
-        self.step.shape() == Shape::Resizing
     }
 
     /// Calls a step that produces no result.

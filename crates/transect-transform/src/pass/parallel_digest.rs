@@ -49,7 +49,7 @@ pub(super) fn digest(
     let mut values = std::thread::scope(|scope| {
         let mut others = Vec::new();
         let own = parts.work(|| {
-            while parts.has_more()
+            while parts.next.load(Ordering::Relaxed) < parts.count()
                 && let Some(borrowed) = idle.borrow()
             {
                 let parts = &parts;
@@ -86,10 +86,6 @@ struct PartQueue<'a> {
 impl PartQueue<'_> {
     fn count(&self) -> u64 {
         self.source.size().div_ceil(self.part)
-    }
-
-    fn has_more(&self) -> bool {
-        self.next.load(Ordering::Relaxed) < self.count()
     }
 
     /// Digests parts until none is left. Returns their indexes and values. Calls `before_each`

@@ -29,10 +29,6 @@ fn is_blank(byte: u8) -> bool {
     (byte == b' ') | (byte == b'\t')
 }
 
-fn blanks_at_end(text: &[u8]) -> usize {
-    text.iter().rev().take_while(|byte| is_blank(**byte)).count()
-}
-
 /// Returns whether no line of a span ends with a blank. Treats every CR as a line ending; lone CRs
 /// are handled line by line.
 fn has_no_blank_at_an_end(span: &[u8]) -> bool {
@@ -57,7 +53,7 @@ impl Trim {
             let end = memchr(LF, &rest[line..]).map(|at| line + at);
             let text = &rest[..end.unwrap_or(rest.len())];
             let text = text.strip_suffix(&[CR]).unwrap_or(text);
-            let blanks = blanks_at_end(text);
+            let blanks = text.iter().rev().take_while(|byte| is_blank(**byte)).count();
             match end {
                 Some(end) if blanks == 0 => line = end + 1,
                 Some(end) => {
