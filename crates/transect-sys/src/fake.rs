@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::attributes::{Attributes, FieldMask, FileId, FileType};
 use crate::batch::Batch;
-use crate::fault::Fault;
+use crate::fault::{Fault, Result};
 use crate::reader::{ListStatus, Reader, Want};
 use crate::volume::Volume;
 
@@ -197,20 +197,20 @@ impl FakeReader {
         Self { tree, state, listed: 0 }
     }
 
-    fn handle(&mut self, node: usize) -> Result<FakeHandle, Fault> {
+    fn handle(&mut self, node: usize) -> Result<FakeHandle> {
         self.check(node, FaultPoint::Open)?;
         self.listed = 0;
         Ok(FakeHandle { node, volume: Volume::default(), _open: Arc::clone(&self.state) })
     }
 
-    fn descend(&self, anchor: &FakeHandle, steps: &[&OsStr]) -> Result<usize, Fault> {
+    fn descend(&self, anchor: &FakeHandle, steps: &[&OsStr]) -> Result<usize> {
         let step = |at, step: &&OsStr| {
             self.tree.child(at, step).filter(|&child| !self.is_gone(child)).ok_or(Fault::Vanished)
         };
         steps.iter().try_fold(anchor.node, step)
     }
 
-    fn check(&self, node: usize, at: FaultPoint) -> Result<(), Fault> {
+    fn check(&self, node: usize, at: FaultPoint) -> Result<()> {
         match self.tree.faults.get(&(node, at)) {
             None => Ok(()),
             Some(FaultAction::Fail(kind)) => Err(Fault::Failed((*kind).into())),
@@ -231,7 +231,7 @@ impl FakeReader {
             && self.state.triggered().contains(&node)
     }
 
-    fn root(&self, path: &Path) -> Result<usize, Fault> {
+    fn root(&self, path: &Path) -> Result<usize> {
         self.tree.find(path).ok_or_else(|| Fault::Failed(io::ErrorKind::NotFound.into()))
     }
 }
@@ -239,28 +239,23 @@ impl FakeReader {
 impl Reader for FakeReader {
     type Handle = FakeHandle;
 
-    fn stat_root(&mut self, path: &Path, _: FieldMask, _: bool) -> Result<Attributes, Fault> {
+    fn stat_root(&mut self, path: &Path, _: FieldMask, _: bool) -> Result<Attributes> {
         let node = self.root(path)?;
         self.check(node, FaultPoint::Stat)?;
         Ok(self.tree.nodes[node].attributes)
     }
 
-    fn open_root(&mut self, path: &Path, _: bool) -> Result<FakeHandle, Fault> {
+    fn open_root(&mut self, path: &Path, _: bool) -> Result<FakeHandle> {
         let node = self.root(path)?;
         self.handle(node)
     }
 
-    fn open(
-        &mut self,
-        anchor: &FakeHandle,
-        steps: &[&OsStr],
-        _: bool,
-    ) -> Result<FakeHandle, Fault> {
+    fn open(&mut self, anchor: &FakeHandle, steps: &[&OsStr], _: bool) -> Result<FakeHandle> {
         let node = self.descend(anchor, steps)?;
         self.handle(node)
     }
 
-    fn stat_open(&mut self, handle: &mut FakeHandle, _: FieldMask) -> Result<Attributes, Fault> {
+    fn stat_open(&mut self, handle: &mut FakeHandle, _: FieldMask) -> Result<Attributes> {
         let attributes = self.tree.nodes[handle.node].attributes;
         handle.volume.device = attributes.file_id().map(|FileId { device, .. }| device);
         Ok(attributes)
@@ -272,18 +267,13 @@ impl Reader for FakeReader {
         steps: &[&OsStr],
         _: FieldMask,
         _: bool,
-    ) -> Result<Attributes, Fault> {
+    ) -> Result<Attributes> {
         let node = self.descend(anchor, steps)?;
         self.check(node, FaultPoint::Stat)?;
         Ok(self.tree.nodes[node].attributes)
     }
 
-    fn list(
-        &mut self,
-        handle: &FakeHandle,
-        batch: &mut Batch,
-        _: &Want,
-    ) -> Result<ListStatus, Fault> {
+    fn list(&mut self, handle: &FakeHandle, batch: &mut Batch, _: &Want) -> Result<ListStatus> {
         batch.clear();
         let fault = self.tree.faults.get(&(handle.node, FaultPoint::List));
         if self.listed > 0

@@ -2,6 +2,9 @@
 
 use std::{error, fmt, io};
 
+/// The result of a query.
+pub(crate) type Result<T, E = Fault> = std::result::Result<T, E>;
+
 /// A failed query: the entry is gone, or the system reported an error.
 #[derive(Debug)]
 pub enum Fault {

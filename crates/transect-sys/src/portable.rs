@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::Batch;
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{Fault, FaultKind, Result};
 use crate::reader::{ListStatus, Reader, Want};
 use crate::volume::Volume;
 
@@ -73,27 +73,17 @@ fn query(path: &Path, want: FieldMask, follow: bool) -> std::io::Result<(Attribu
 impl Reader for PortableReader {
     type Handle = PathHandle;
 
-    fn stat_root(
-        &mut self,
-        path: &Path,
-        want: FieldMask,
-        follow: bool,
-    ) -> Result<Attributes, Fault> {
+    fn stat_root(&mut self, path: &Path, want: FieldMask, follow: bool) -> Result<Attributes> {
         let answer = verbatim(path).and_then(|path| query(&path, want, follow));
         answer.map(|(attributes, _)| attributes).map_err(Fault::Failed)
     }
 
-    fn open_root(&mut self, path: &Path, _follow: bool) -> Result<PathHandle, Fault> {
+    fn open_root(&mut self, path: &Path, _follow: bool) -> Result<PathHandle> {
         let handle = verbatim(path).and_then(|path| open(path, Volume::default()));
         handle.map_err(Fault::Failed)
     }
 
-    fn open(
-        &mut self,
-        anchor: &PathHandle,
-        steps: &[&OsStr],
-        follow: bool,
-    ) -> Result<PathHandle, Fault> {
+    fn open(&mut self, anchor: &PathHandle, steps: &[&OsStr], follow: bool) -> Result<PathHandle> {
         let path = join(anchor, steps);
         // `read_dir` follows links, but a directory that was replaced by a link must not be
         // entered.
@@ -103,7 +93,7 @@ impl Reader for PortableReader {
         open(path, anchor.volume).map_err(fault_of_entry)
     }
 
-    fn stat_open(&mut self, handle: &mut PathHandle, want: FieldMask) -> Result<Attributes, Fault> {
+    fn stat_open(&mut self, handle: &mut PathHandle, want: FieldMask) -> Result<Attributes> {
         // Opening already followed the link at the end of this path.
         let (attributes, _) = query(&handle.path, want, true).map_err(fault_of_entry)?;
         if attributes.device() != handle.volume.device {
@@ -118,17 +108,12 @@ impl Reader for PortableReader {
         steps: &[&OsStr],
         want: FieldMask,
         follow: bool,
-    ) -> Result<Attributes, Fault> {
+    ) -> Result<Attributes> {
         let answer = query(&join(anchor, steps), want, follow);
         answer.map(|(attributes, _)| attributes).map_err(fault_of_entry)
     }
 
-    fn list(
-        &mut self,
-        handle: &PathHandle,
-        batch: &mut Batch,
-        _: &Want,
-    ) -> Result<ListStatus, Fault> {
+    fn list(&mut self, handle: &PathHandle, batch: &mut Batch, _: &Want) -> Result<ListStatus> {
         batch.clear();
         let mut listing = handle.listing.lock().unwrap_or_else(PoisonError::into_inner);
         while batch.has_room() {

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use super::last_errno;
 use crate::attributes::{Attributes, FileType};
 use crate::batch::{Batch, Entry};
-use crate::fault::Fault;
+use crate::fault::{Fault, Result};
 use crate::reader::ListStatus;
 use crate::record::dirent::Records;
 use crate::volume::EndDetection;
@@ -56,7 +56,7 @@ pub(super) fn list(
     size: Option<u64>,
     buffer_size: usize,
     batch: &mut Batch,
-) -> Result<ListStatus, Fault> {
+) -> Result<ListStatus> {
     batch.clear();
     batch.bytes.clear();
     batch.bytes.reserve_exact(buffer_size);

@@ -13,7 +13,7 @@ use super::volume::{reliability_of_open, volume_of};
 use super::{fault_of_entry, fault_of_root, getdents};
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::{Batch, Entry};
-use crate::fault::Fault;
+use crate::fault::{Fault, Result};
 use crate::reader::{ListStatus, Reader, Want};
 use crate::settings::{ReaderSettings, StatOrder};
 use crate::volume::{Reliability, Volume};
@@ -135,12 +135,7 @@ impl GetdentsReader {
 impl Reader for GetdentsReader {
     type Handle = ListingHandle;
 
-    fn stat_root(
-        &mut self,
-        path: &Path,
-        want: FieldMask,
-        follow: bool,
-    ) -> Result<Attributes, Fault> {
+    fn stat_root(&mut self, path: &Path, want: FieldMask, follow: bool) -> Result<Attributes> {
         let name = std::ffi::CString::new(path.as_os_str().as_encoded_bytes())
             .map_err(|_| fault_of_root(Errno::INVAL))?;
         let mut attributes = Attributes::default();
@@ -148,7 +143,7 @@ impl Reader for GetdentsReader {
         Ok(attributes)
     }
 
-    fn open_root(&mut self, path: &Path, follow: bool) -> Result<ListingHandle, Fault> {
+    fn open_root(&mut self, path: &Path, follow: bool) -> Result<ListingHandle> {
         let fd = self.opener.open(CWD, path, follow).map_err(fault_of_root)?;
         Ok(ListingHandle::new(fd, Volume::default()))
     }
@@ -158,18 +153,14 @@ impl Reader for GetdentsReader {
         anchor: &ListingHandle,
         steps: &[&OsStr],
         follow: bool,
-    ) -> Result<ListingHandle, Fault> {
+    ) -> Result<ListingHandle> {
         let opener = &mut self.opener;
         let fd = with_parent(anchor.as_fd(), steps, |fd, name| opener.open(fd, name, follow))
             .map_err(fault_of_entry)?;
         Ok(ListingHandle::new(fd, anchor.volume))
     }
 
-    fn stat_open(
-        &mut self,
-        handle: &mut ListingHandle,
-        want: FieldMask,
-    ) -> Result<Attributes, Fault> {
+    fn stat_open(&mut self, handle: &mut ListingHandle, want: FieldMask) -> Result<Attributes> {
         let mut attributes = Attributes::default();
         handle.may_be_mount_point =
             stat_directory(self.call, handle.fd.as_fd(), want, &mut attributes)
@@ -187,7 +178,7 @@ impl Reader for GetdentsReader {
         steps: &[&OsStr],
         want: FieldMask,
         follow: bool,
-    ) -> Result<Attributes, Fault> {
+    ) -> Result<Attributes> {
         let mut attributes = Attributes::default();
         with_parent(anchor.as_fd(), steps, |fd, name| {
             let name = std::ffi::CString::new(name.as_encoded_bytes()).map_err(|_| Errno::INVAL)?;
@@ -197,12 +188,7 @@ impl Reader for GetdentsReader {
         Ok(attributes)
     }
 
-    fn list(
-        &mut self,
-        handle: &ListingHandle,
-        batch: &mut Batch,
-        _: &Want,
-    ) -> Result<ListStatus, Fault> {
+    fn list(&mut self, handle: &ListingHandle, batch: &mut Batch, _: &Want) -> Result<ListStatus> {
         let end = handle.volume.end_detection;
         getdents::list(handle.fd.as_fd(), end, handle.size, self.settings.buffer_size, batch)
     }

@@ -28,7 +28,7 @@ use super::query_attributes::{attributes_at, attributes_of, device_of, known_dev
 use super::status::{done, fault_of_entry};
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::Batch;
-use crate::fault::Fault;
+use crate::fault::{Fault, Result};
 use crate::reader::{ListStatus, Reader, Want};
 use crate::volume::Volume;
 
@@ -272,27 +272,17 @@ pub(crate) fn stored_name(path: &Path) -> Option<OsString> {
 impl Reader for FindReader {
     type Handle = FindHandle;
 
-    fn stat_root(
-        &mut self,
-        path: &Path,
-        want: FieldMask,
-        follow: bool,
-    ) -> Result<Attributes, Fault> {
+    fn stat_root(&mut self, path: &Path, want: FieldMask, follow: bool) -> Result<Attributes> {
         stat_root(path, want, follow)
     }
 
-    fn open_root(&mut self, path: &Path, _follow: bool) -> Result<FindHandle, Fault> {
+    fn open_root(&mut self, path: &Path, _follow: bool) -> Result<FindHandle> {
         let units = path::units(path).map_err(Fault::Failed)?;
         let volume = volume_at(&units).map_err(Fault::Failed)?;
         self.start(units, volume).map_err(Fault::Failed)
     }
 
-    fn open(
-        &mut self,
-        anchor: &FindHandle,
-        steps: &[&OsStr],
-        follow: bool,
-    ) -> Result<FindHandle, Fault> {
+    fn open(&mut self, anchor: &FindHandle, steps: &[&OsStr], follow: bool) -> Result<FindHandle> {
         let mut path = anchor.path.clone();
         for step in steps {
             path::push_component(&mut path, step).map_err(Fault::Failed)?;
@@ -307,7 +297,7 @@ impl Reader for FindReader {
         self.start(path, volume).map_err(fault_of_entry)
     }
 
-    fn stat_open(&mut self, handle: &mut FindHandle, want: FieldMask) -> Result<Attributes, Fault> {
+    fn stat_open(&mut self, handle: &mut FindHandle, want: FieldMask) -> Result<Attributes> {
         if let Some(known) = known_device(handle.volume, want) {
             return Ok(known);
         }
@@ -322,7 +312,7 @@ impl Reader for FindReader {
         steps: &[&OsStr],
         want: FieldMask,
         follow: bool,
-    ) -> Result<Attributes, Fault> {
+    ) -> Result<Attributes> {
         let mut path = anchor.path.clone();
         for step in steps.iter().filter(|&&step| step != ".") {
             path::push_component(&mut path, step).map_err(Fault::Failed)?;
@@ -330,12 +320,7 @@ impl Reader for FindReader {
         attributes_at(&path, want, anchor.volume.device, follow).map_err(fault_of_entry)
     }
 
-    fn list(
-        &mut self,
-        handle: &FindHandle,
-        batch: &mut Batch,
-        want: &Want,
-    ) -> Result<ListStatus, Fault> {
+    fn list(&mut self, handle: &FindHandle, batch: &mut Batch, want: &Want) -> Result<ListStatus> {
         batch.clear();
         let wanted = want.entries | want.directories;
         batch.short_names = wanted.contains(FieldMask::SHORT_NAME);

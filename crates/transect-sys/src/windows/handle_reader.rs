@@ -13,7 +13,7 @@ use super::query_attributes::{attributes_at, attributes_of, device_of, known_dev
 use super::status::{fault_of_entry, is_broken_link};
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::Batch;
-use crate::fault::Fault;
+use crate::fault::{Fault, Result};
 use crate::reader::{ListStatus, Reader, Want};
 use crate::record::dirinfo::{Layout, Record, Records, utf16_units};
 use crate::volume::Volume;
@@ -135,7 +135,7 @@ impl HandleReader {
         device: Option<u64>,
         skip: &mut usize,
         batch: &mut Batch,
-    ) -> Result<(), Fault> {
+    ) -> Result<()> {
         let bytes = as_bytes(&self.buffer, length);
         for record in Records::new(bytes, layout) {
             let record = record.map_err(Batch::malformed)?;
@@ -192,16 +192,11 @@ fn attributes(record: &Record, device: Option<u64>) -> Attributes {
 impl Reader for HandleReader {
     type Handle = ListingHandle;
 
-    fn stat_root(
-        &mut self,
-        path: &Path,
-        want: FieldMask,
-        follow: bool,
-    ) -> Result<Attributes, Fault> {
+    fn stat_root(&mut self, path: &Path, want: FieldMask, follow: bool) -> Result<Attributes> {
         stat_root(path, want, follow)
     }
 
-    fn open_root(&mut self, path: &Path, follow: bool) -> Result<ListingHandle, Fault> {
+    fn open_root(&mut self, path: &Path, follow: bool) -> Result<ListingHandle> {
         let follow = follow || path::ends_with_separator(path);
         let open = |path: &[u16]| open_path(path, Purpose::List, follow);
         let handle = path::units(path).and_then(|path| open(&path)).map_err(Fault::Failed)?;
@@ -214,7 +209,7 @@ impl Reader for HandleReader {
         anchor: &ListingHandle,
         steps: &[&OsStr],
         follow: bool,
-    ) -> Result<ListingHandle, Fault> {
+    ) -> Result<ListingHandle> {
         let handle = with_parent(anchor.as_handle(), steps, |parent, name| {
             open_entry(parent, name, Purpose::List, follow)
         })
@@ -223,11 +218,7 @@ impl Reader for HandleReader {
         Ok(self.begin(handle, volume))
     }
 
-    fn stat_open(
-        &mut self,
-        handle: &mut ListingHandle,
-        want: FieldMask,
-    ) -> Result<Attributes, Fault> {
+    fn stat_open(&mut self, handle: &mut ListingHandle, want: FieldMask) -> Result<Attributes> {
         if let Some(known) = known_device(handle.volume, want) {
             return Ok(known);
         }
@@ -240,7 +231,7 @@ impl Reader for HandleReader {
         steps: &[&OsStr],
         want: FieldMask,
         follow: bool,
-    ) -> Result<Attributes, Fault> {
+    ) -> Result<Attributes> {
         if steps.iter().all(|&step| step == ".") {
             return attributes_of(anchor.as_handle(), want, anchor.volume.device)
                 .map_err(Fault::Failed);
@@ -256,7 +247,7 @@ impl Reader for HandleReader {
         handle: &ListingHandle,
         batch: &mut Batch,
         want: &Want,
-    ) -> Result<ListStatus, Fault> {
+    ) -> Result<ListStatus> {
         batch.clear();
         let wanted = want.entries | want.directories;
         batch.short_names = wanted.contains(FieldMask::SHORT_NAME);
@@ -299,7 +290,7 @@ impl Reader for HandleReader {
 }
 
 /// Returns the attributes of a root. Follows a link at its end if requested, unless it is broken.
-pub(super) fn stat_root(path: &Path, want: FieldMask, follow: bool) -> Result<Attributes, Fault> {
+pub(super) fn stat_root(path: &Path, want: FieldMask, follow: bool) -> Result<Attributes> {
     let units = path::units(path).map_err(Fault::Failed)?;
     if follow || path::ends_with_separator(path) {
         match attributes_at(&units, want, None, true) {
