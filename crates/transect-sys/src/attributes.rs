@@ -204,9 +204,7 @@ macro_rules! fields {
 
             /// Sets all fields that are known of others, but not the file type.
             pub fn set_from(&mut self, others: &Self) {
-                $(if let Some(value) = others.$get() {
-                    self.$set(value);
-                })*
+                $(self.set_known(Self::$set, others.$get());)*
             }
         }
     };
@@ -307,6 +305,15 @@ impl Attributes {
     #[inline]
     pub fn known(&self) -> FieldMask {
         self.known
+    }
+
+    /// Sets a field if its value is known.
+    #[doc(hidden)]
+    #[inline]
+    pub fn set_known<T>(&mut self, set: impl FnOnce(&mut Self, T), value: Option<T>) {
+        if let Some(value) = value {
+            set(self, value);
+        }
     }
 
     /// Removes all fields except these. The file type stays.

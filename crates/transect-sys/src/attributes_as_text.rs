@@ -26,11 +26,7 @@ macro_rules! stored {
         impl From<Stored> for Attributes {
             fn from(stored: Stored) -> Self {
                 let mut attributes = Self::of_type(stored.file_type);
-                $(
-                    if let Some(value) = stored.$name {
-                        attributes.$set(value);
-                    }
-                )*
+                $(attributes.set_known(Attributes::$set, stored.$name);)*
                 attributes
             }
         }

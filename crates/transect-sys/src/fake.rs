@@ -291,9 +291,7 @@ impl Reader for FakeReader {
                 false => node.attributes.file_type(),
             };
             let mut free = Attributes::of_type(file_type);
-            if let Some(bits) = node.attributes.attribute_bits() {
-                free.set_attribute_bits(bits);
-            }
+            free.set_known(Attributes::set_attribute_bits, node.attributes.attribute_bits());
             batch.push(&node.name, free);
         }
         self.listed += batch_end;

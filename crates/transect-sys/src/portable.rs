@@ -267,7 +267,7 @@ pub(crate) fn attributes_of(metadata: &Metadata) -> Attributes {
     attributes.set_mtime(time(metadata.mtime(), metadata.mtime_nsec()));
     attributes.set_ctime(time(metadata.ctime(), metadata.ctime_nsec()));
     attributes.set_atime(time(metadata.atime(), metadata.atime_nsec()));
-    set_birth(metadata, &mut attributes);
+    attributes.set_known(Attributes::set_btime, metadata.created().ok().and_then(nanoseconds));
     attributes
 }
 
@@ -276,20 +276,10 @@ pub(crate) fn attributes_of(metadata: &Metadata) -> Attributes {
 pub(crate) fn attributes_of(metadata: &Metadata) -> Attributes {
     let mut attributes = Attributes::of_type(file_type_of(metadata.file_type()));
     attributes.set_size(metadata.len());
-    if let Some(mtime) = metadata.modified().ok().and_then(nanoseconds) {
-        attributes.set_mtime(mtime);
-    }
-    if let Some(atime) = metadata.accessed().ok().and_then(nanoseconds) {
-        attributes.set_atime(atime);
-    }
-    set_birth(metadata, &mut attributes);
+    attributes.set_known(Attributes::set_mtime, metadata.modified().ok().and_then(nanoseconds));
+    attributes.set_known(Attributes::set_atime, metadata.accessed().ok().and_then(nanoseconds));
+    attributes.set_known(Attributes::set_btime, metadata.created().ok().and_then(nanoseconds));
     attributes
-}
-
-fn set_birth(metadata: &Metadata, attributes: &mut Attributes) {
-    if let Some(btime) = metadata.created().ok().and_then(nanoseconds) {
-        attributes.set_btime(btime);
-    }
 }
 
 fn nanoseconds(time: std::time::SystemTime) -> Option<i64> {

@@ -339,9 +339,7 @@ impl Reader for FindReader {
                 FindCall::AttributesEx => Attributes::of_type(found.file_type()),
                 _ => found.attributes(),
             };
-            if let Some(device) = handle.volume.device {
-                attributes.set_device(device);
-            }
+            attributes.set_known(Attributes::set_device, handle.volume.device);
             let short_name = batch.short_names.then(|| found.short_name().iter().copied());
             batch.push_utf16(found.name().iter().copied(), short_name, attributes);
         }

@@ -180,12 +180,8 @@ fn attributes(record: &Record, device: Option<u64>) -> Attributes {
     );
     // Wine lists links of the host system without a tag, and with the id of their target.
     let not_its_own = file_type == FileType::Symlink && record.reparse_tag == 0;
-    if let Some(id) = record.file_id.filter(|_| !not_its_own) {
-        attributes.set_inode(id);
-    }
-    if let Some(device) = device {
-        attributes.set_device(device);
-    }
+    attributes.set_known(Attributes::set_inode, record.file_id.filter(|_| !not_its_own));
+    attributes.set_known(Attributes::set_device, device);
     attributes
 }
 

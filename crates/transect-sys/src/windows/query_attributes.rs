@@ -172,18 +172,10 @@ pub(crate) fn attributes_of(
 /// Sets the times of creation, access, content and attributes, given in 100 ns since 1601.
 pub(super) fn set_times(attributes: &mut Attributes, times: [i64; 4]) {
     let [created, accessed, written, changed] = times.map(nanoseconds);
-    if let Some(time) = created {
-        attributes.set_btime(time);
-    }
-    if let Some(time) = accessed {
-        attributes.set_atime(time);
-    }
-    if let Some(time) = written {
-        attributes.set_mtime(time);
-    }
-    if let Some(time) = changed {
-        attributes.set_ctime(time);
-    }
+    attributes.set_known(Attributes::set_btime, created);
+    attributes.set_known(Attributes::set_atime, accessed);
+    attributes.set_known(Attributes::set_mtime, written);
+    attributes.set_known(Attributes::set_ctime, changed);
 }
 
 /// Returns the wanted attributes and the type of the file at a path.

@@ -144,9 +144,7 @@ impl Item {
         attributes.set_size(self.asize.unwrap_or(0));
         attributes.set_allocated(self.dsize.unwrap_or(0));
         attributes.set_device(device);
-        if let Some(ino) = self.ino {
-            attributes.set_inode(ino);
-        }
+        attributes.set_known(Attributes::set_inode, self.ino);
         let narrow = |number: Option<u64>| number.and_then(|number| u32::try_from(number).ok());
         // ncdu sign-extends ids from 2^31 on and writes them as unsigned 64-bit numbers.
         let owner_id = |id: Option<u64>| {
@@ -157,18 +155,10 @@ impl Item {
             None if self.hlnkc != Some(true) => attributes.set_nlink(1),
             None => {}
         }
-        if let Some(mode) = mode {
-            attributes.set_mode(mode);
-        }
-        if let Some(uid) = owner_id(self.uid) {
-            attributes.set_uid(uid);
-        }
-        if let Some(gid) = owner_id(self.gid) {
-            attributes.set_gid(gid);
-        }
-        if let Some(mtime) = self.mtime {
-            attributes.set_mtime(mtime);
-        }
+        attributes.set_known(Attributes::set_mode, mode);
+        attributes.set_known(Attributes::set_uid, owner_id(self.uid));
+        attributes.set_known(Attributes::set_gid, owner_id(self.gid));
+        attributes.set_known(Attributes::set_mtime, self.mtime);
         attributes
     }
 }
