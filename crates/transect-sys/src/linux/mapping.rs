@@ -50,8 +50,7 @@ impl View {
         writable: bool,
     ) -> io::Result<Option<Self>> {
         install_once()?;
-        let offset = libc::off_t::try_from(offset)
-            .map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+        let offset = libc::off_t::try_from(offset).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let protection = libc::PROT_READ | if writable { libc::PROT_WRITE } else { 0 };
         let (fd, shared) = (file.as_raw_fd(), libc::MAP_SHARED);
         // SAFETY: the kernel chooses an unused address range; the descriptor is open during the

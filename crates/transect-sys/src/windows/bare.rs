@@ -40,8 +40,7 @@ impl BareDirectory {
     pub fn open_in(&self, name: &[u8]) -> io::Result<Self> {
         let mut units = [0; 256];
         let name = name.as_chunks::<2>().0;
-        let too_long = || io::Error::from(io::ErrorKind::InvalidFilename);
-        let named = units.get_mut(..name.len()).ok_or_else(too_long)?;
+        let named = units.get_mut(..name.len()).ok_or(io::ErrorKind::InvalidFilename)?;
         for (unit, bytes) in named.iter_mut().zip(name) {
             *unit = u16::from_le_bytes(*bytes);
         }
@@ -67,8 +66,7 @@ impl BareDirectory {
                 }
             };
             restart = false;
-            each(as_bytes(buffer, length), &mut entry)
-                .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
+            each(as_bytes(buffer, length), &mut entry).ok_or(io::ErrorKind::InvalidData)?;
         }
     }
 }

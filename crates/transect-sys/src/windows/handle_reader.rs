@@ -113,13 +113,10 @@ impl HandleReader {
 
     /// Restarts the listing with a larger buffer; the caller then skips the entries already
     /// delivered. Otherwise a truncated record would be lost: the system continues behind it.
-    fn grow(&mut self) -> io::Result<()> {
+    fn grow(&mut self) -> Result<()> {
         let size = size_of_val(self.buffer.as_slice());
         if size >= MAX_BUFFER {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                "a directory record is longer than any name",
-            ));
+            return Err(Batch::malformed("a directory record is longer than any name"));
         }
         self.buffer.resize((size * 2).min(MAX_BUFFER) / size_of::<u64>(), 0);
         self.progress.calls = 0;
@@ -262,7 +259,7 @@ impl Reader for HandleReader {
                     return Err(Batch::malformed("the directory changed while it was read anew"));
                 }
                 Err(Stop::TooSmall) => {
-                    self.grow().map_err(Fault::Failed)?;
+                    self.grow()?;
                     skip = self.progress.delivered;
                 }
                 Err(Stop::Refused) => {

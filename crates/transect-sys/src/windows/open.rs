@@ -83,8 +83,7 @@ pub(super) fn open_units(
     purpose: Purpose,
     follow: bool,
 ) -> io::Result<OwnedHandle> {
-    let bytes = u16::try_from(units.len() * 2)
-        .map_err(|_| io::Error::from(io::ErrorKind::InvalidFilename))?;
+    let bytes = u16::try_from(units.len() * 2).map_err(|_| io::ErrorKind::InvalidFilename)?;
     let name = UNICODE_STRING { Length: bytes, MaximumLength: bytes, Buffer: units.as_mut_ptr() };
     let object = OBJECT_ATTRIBUTES {
         Length: size_of::<OBJECT_ATTRIBUTES>() as u32,

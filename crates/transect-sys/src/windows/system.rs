@@ -171,7 +171,7 @@ fn mount_point(path: &Path) -> io::Result<PathBuf> {
 pub fn place_on_volume(path: &Path) -> io::Result<(PathBuf, PathBuf)> {
     let mount_point = mount_point(path)?;
     let below = plain(path.as_os_str()).strip_prefix(&mount_point).map(Path::to_owned);
-    let below = below.map_err(|_| io::Error::from(io::ErrorKind::InvalidFilename))?;
+    let below = below.map_err(|_| io::ErrorKind::InvalidFilename)?;
     Ok((mount_point, below))
 }
 
