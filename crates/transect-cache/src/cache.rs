@@ -199,13 +199,9 @@ impl CacheOptions {
         for path in self.roots.iter_mut().chain(&mut self.base) {
             *path = absolute(path)?;
         }
-        let watches = match self.level {
-            Level::Watched => {
-                let watches = Watches::new(self.watches);
-                Some(watches.map_err(|error| Error::NoNotifications(error.to_string()))?)
-            }
-            _ => None,
-        };
+        let watches = (self.level == Level::Watched).then(|| Watches::new(self.watches));
+        let watches =
+            watches.transpose().map_err(|error| Error::NoNotifications(error.to_string()))?;
         Ok(AttributeCache {
             reader: self.reader.unwrap_or_else(ReaderKind::best),
             scope: PathScope { base: self.base.clone(), roots: self.roots.clone() },

@@ -168,13 +168,8 @@ impl DirState {
         revalidation: u64,
     ) -> Option<LookupError> {
         let (error, checked) = self.error?;
-        let believed = match freshness {
-            Freshness::Complete | Freshness::Watched => true,
-            Freshness::NamesOnly | Freshness::Stale => {
-                self.epoch == epoch && checked > revalidation
-            }
-        };
-        believed.then_some(error)
+        let lasts = matches!(freshness, Freshness::Complete | Freshness::Watched);
+        (lasts || self.epoch == epoch && checked > revalidation).then_some(error)
     }
 
     /// Enters an epoch and drops entries of earlier ones.
