@@ -38,16 +38,17 @@ mod task;
 mod worker;
 
 use std::collections::VecDeque;
+use std::ffi::OsStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use transect_sys::Reader;
+use transect_sys::{Attributes, Reader};
 
 use crate::dir::Dir;
 use crate::error::Error;
 use crate::lock::lock;
 use crate::order::Order;
 use crate::plan::ScanPlan;
-use crate::sink::Sink;
+use crate::sink::{Entering, Sink};
 
 use shared::WalkShared;
 use task::Tasks;
@@ -99,6 +100,13 @@ pub(crate) fn walk<R: Reader>(
     let mut worker = Worker::new(&shared, 0, (reader, prober(plan, make_reader)), sink);
     let (top, tasks) = worker.visit_roots();
     finish(&shared, worker, top, tasks, with_sink, make_reader)
+}
+
+/// Enters the top, which holds the roots.
+fn enter_top(sink: &mut dyn Sink) -> Arc<Dir> {
+    let attributes = &Attributes::default();
+    let entering = Entering { parent: None, name: OsStr::new(""), attributes, listed: false };
+    Dir::top(sink.enter(entering))
 }
 
 /// Returns the second reader of a worker, if a filter needs one.

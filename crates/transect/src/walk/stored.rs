@@ -13,6 +13,7 @@ use crate::filter;
 use crate::plan::ScanPlan;
 use crate::sink::{Entering, Flow, Omission, Sink, SkipReason, Visit};
 use crate::table::TreeOrder;
+use crate::walk::enter_top;
 use crate::walk::judge::{judge, prune};
 
 /// The maximum number of entries in a batch: as many as a reader lists with one call.
@@ -134,13 +135,7 @@ type Open = Vec<Arc<Dir>>;
 
 impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
     fn run(mut self) -> (S, Result<(), R::Error>) {
-        let entering = Entering {
-            parent: None,
-            name: OsStr::new(""),
-            attributes: &Attributes::default(),
-            listed: false,
-        };
-        let mut open = vec![Dir::top(self.sink.enter(entering))];
+        let mut open = vec![enter_top(&mut self.sink)];
         let end = self.deliver_all(&mut open);
         self.leave_all(&mut open, 0);
         (self.sink, end)

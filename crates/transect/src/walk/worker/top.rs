@@ -1,15 +1,15 @@
 //! The roots, as the entries of the top.
 
-use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
-use transect_sys::{Attributes, FieldMask, FileType, Reader};
+use transect_sys::{FieldMask, FileType, Reader};
 
 use super::Worker;
 use crate::dir::Dir;
 use crate::error::Operation;
-use crate::sink::{Entering, Omission, SkipReason};
+use crate::sink::{Omission, SkipReason};
+use crate::walk::enter_top;
 use crate::walk::judge::judge;
 use crate::walk::task::Tasks;
 
@@ -17,13 +17,7 @@ impl<R: Reader> Worker<'_, R> {
     /// Queries the roots and delivers them as the entries of the top. Returns the top and the
     /// directories among the roots.
     pub(in crate::walk) fn visit_roots(&mut self) -> (Arc<Dir>, Tasks<R>) {
-        let entering = Entering {
-            parent: None,
-            name: OsStr::new(""),
-            attributes: &Attributes::default(),
-            listed: false,
-        };
-        let top = Dir::top(self.sink.enter(entering));
+        let top = enter_top(self.sink);
         let plan = &self.shared.plan;
         let want = self.shared.want.entries | self.shared.want.directories;
         self.batch.clear();
