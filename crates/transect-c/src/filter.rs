@@ -39,7 +39,6 @@ thread_local! {
 }
 
 impl FilterCall {
-    /// Returns whether the walk keeps an entry.
     pub(crate) fn keeps(&self, entry: &transect::Candidate<'_>) -> bool {
         // Taken out: a filter may walk, too.
         let mut text = NAME.take();

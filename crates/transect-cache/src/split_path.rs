@@ -41,9 +41,7 @@ pub(super) struct SplitPath<'a> {
     /// The directory: absolute, without `.` and repeated separators. `..` stays, because its
     /// meaning depends on the links before it.
     pub(super) directory: Cow<'a, Path>,
-    /// The name in the directory.
     pub(super) name: &'a [u8],
-    /// The directory is inside a root.
     pub(super) inside_roots: bool,
 }
 

@@ -27,7 +27,6 @@ pub enum FaultPoint {
     Stat,
 }
 
-/// The effect of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FaultAction {
     Fail(io::ErrorKind),

@@ -156,7 +156,6 @@ impl InodePart {
 pub(super) struct InodeTable {
     pub(super) parts: Vec<InodePart>,
     pub(super) groups: Vec<InodeGroup>,
-    /// The number of the first inode.
     pub(super) first_inode: u32,
     pub(super) per_group: u32,
 }

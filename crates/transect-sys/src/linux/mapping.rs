@@ -179,7 +179,6 @@ pub(super) fn page_size() -> usize {
 /// The previous action for `SIGBUS`.
 static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
-/// Installs the handler, once.
 fn install_once() -> io::Result<()> {
     static WATCHING: OnceLock<Result<(), i32>> = OnceLock::new();
     WATCHING.get_or_init(install).map_err(io::Error::from_raw_os_error)

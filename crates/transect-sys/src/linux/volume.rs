@@ -142,7 +142,6 @@ fn kind_of(fd: BorrowedFd<'_>) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.magic == magic as u64 & 0xffff_ffff)
 }
 
-/// Returns the volume of a directory.
 pub(super) fn volume_of(fd: BorrowedFd<'_>, device: Option<u64>) -> Volume {
     let kind = kind_of(fd);
     Volume {

@@ -163,7 +163,6 @@ pub(super) fn as_bytes(buffer: &[u64], length: usize) -> &[u8] {
     &bytes[..length]
 }
 
-/// Returns the attributes in a record.
 fn attributes(record: &Record, device: Option<u64>) -> Attributes {
     let file_type = FileType::from_attributes(record.attributes, record.reparse_tag);
     let mut attributes = Attributes::of_type(file_type);

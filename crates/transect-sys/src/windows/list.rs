@@ -38,7 +38,6 @@ pub enum DirectoryCall {
 /// Why a call returned no records.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// End of the directory.
     End,
     /// A record was longer than the buffer. It was truncated and will not be returned again.
     TooSmall,

@@ -55,7 +55,6 @@ pub(super) fn units(path: &Path) -> io::Result<Vec<u16>> {
     Ok(units)
 }
 
-/// Appends a name to a path.
 pub(super) fn append(path: &mut Vec<u16>, name: &OsStr) {
     if path.last() != Some(&SEPARATOR) {
         path.push(SEPARATOR);

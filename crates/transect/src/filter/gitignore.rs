@@ -41,7 +41,6 @@ pub(crate) enum Outside {
     Below,
     /// Those above the roots, too.
     All,
-    /// None.
     None,
 }
 
@@ -199,7 +198,6 @@ struct FileAbove<'e> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IgnoreRules {
     nearest: Option<Arc<RulesFile>>,
-    /// The directory is in a repository.
     in_repository: bool,
 }
 

@@ -48,7 +48,6 @@ pub(crate) mod gitignore {
 
     use crate::error::Error;
 
-    /// No files of rules.
     #[derive(Debug)]
     pub(crate) struct RulesFiles(());
 
@@ -92,7 +91,6 @@ pub(crate) mod gitignore {
         }
     }
 
-    /// No rules.
     #[derive(Clone, Debug, Default)]
     pub(crate) struct IgnoreRules(());
 

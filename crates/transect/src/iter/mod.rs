@@ -139,7 +139,6 @@ struct Stepping<R: Reader> {
     read_for: Duration,
     /// The walk cannot use threads of its own.
     stays_here: bool,
-    /// The entries of a sorted walk.
     sorted: Option<SortedEntries>,
 }
 

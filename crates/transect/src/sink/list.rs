@@ -179,7 +179,6 @@ pub struct ListSink<W: Write> {
     prefix: Vec<u8>,
     flushed: Instant,
     totals: Option<ListTotals>,
-    /// Whether links are followed.
     follow: bool,
     /// The number of entries written.
     pub entries: u64,

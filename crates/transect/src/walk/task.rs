@@ -8,7 +8,6 @@ use transect_sys::Reader;
 use crate::dir::Dir;
 use crate::walk::budget::HandlePermit;
 
-/// A task of a reader.
 pub(super) type TaskOf<R> = Task<<R as Reader>::Handle>;
 
 pub(super) type Tasks<R> = Vec<TaskOf<R>>;
