@@ -157,36 +157,28 @@ impl ScanOptions {
     }
 }
 
-/// Settings that affect only the speed.
-#[doc(hidden)]
-impl ScanOptions {
+/// Defines methods that set the settings, which affect only the speed.
+macro_rules! settings {
+    ($($(#[$doc:meta])* $name:ident: $type:ty,)*) => {
+        #[doc(hidden)]
+        impl ScanOptions {
+            $($(#[$doc])* pub fn $name(mut self, $name: $type) -> Self {
+                self.settings.$name = Some($name);
+                self
+            })*
+        }
+    };
+}
+
+settings! {
     /// Sets the number of bytes per listing call.
-    pub fn buffer_size(mut self, bytes: usize) -> Self {
-        self.settings.buffer_size = Some(bytes);
-        self
-    }
-
+    buffer_size: usize,
     /// Sets the order of the attribute calls within a directory.
-    pub fn stat_order(mut self, order: StatOrder) -> Self {
-        self.settings.stat_order = Some(order);
-        self
-    }
-
+    stat_order: StatOrder,
     /// Sets the order in which directories are read.
-    pub fn order(mut self, order: Order) -> Self {
-        self.settings.order = Some(order);
-        self
-    }
-
+    order: Order,
     /// Limits the number of threads while directories come from memory.
-    pub fn busy_threads(mut self, threads: usize) -> Self {
-        self.settings.busy_threads = Some(threads);
-        self
-    }
-
+    busy_threads: usize,
     /// Limits the number of threads while directories wait for a device.
-    pub fn waiting_threads(mut self, threads: usize) -> Self {
-        self.settings.waiting_threads = Some(threads);
-        self
-    }
+    waiting_threads: usize,
 }
