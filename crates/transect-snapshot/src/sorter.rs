@@ -65,28 +65,18 @@ impl<const N: usize> Sorter<N> {
     pub(crate) fn sorted(mut self) -> io::Result<Sorted<N>> {
         if self.ends.is_empty() {
             self.records.sort_unstable();
-            return Ok(Sorted {
-                heap: BinaryHeap::new(),
-                runs: Vec::new(),
-                source: None,
-                rest: self.records.into_iter(),
-            });
+        } else {
+            self.end_run()?;
+            self.records = Vec::new();
         }
-        self.end_run()?;
-        let memory = self.limit * N;
-        self.records = Vec::new();
         let count = self.ends.len();
-        let read = (memory / count).max(MIN_READ) / N * N;
+        let read = (self.limit * N / count.max(1)).max(MIN_READ) / N * N;
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
         let run =
             |(begin, &end)| Run { next: begin, end, block: Vec::new(), at: 0, read: read.max(N) };
         let runs = begins.zip(&self.ends).map(run).collect();
-        let mut sorted = Sorted {
-            heap: BinaryHeap::new(),
-            runs,
-            source: Some(self.runs),
-            rest: Vec::new().into_iter(),
-        };
+        let (heap, rest) = (BinaryHeap::new(), self.records.into_iter());
+        let mut sorted = Sorted { heap, runs, source: self.runs, rest };
         for run in 0..count {
             sorted.refill(run)?;
         }
@@ -110,7 +100,7 @@ pub(crate) struct Sorted<const N: usize> {
     /// The next record of each run.
     heap: BinaryHeap<Reverse<([u8; N], usize)>>,
     runs: Vec<Run>,
-    source: Option<Scratch>,
+    source: Scratch,
     /// All records, if they fitted into memory.
     rest: std::vec::IntoIter<[u8; N]>,
 }
@@ -128,8 +118,7 @@ impl<const N: usize> Sorted<N> {
             let length = (run.end - run.next).min(run.read as u64) as usize;
             run.block.resize(length, 0);
             run.at = 0;
-            let source = self.source.as_ref().expect("BUG: runs have a source");
-            source.read_exact_at(run.next, &mut run.block)?;
+            self.source.read_exact_at(run.next, &mut run.block)?;
             run.next += length as u64;
         }
         if let Some(record) = run.block[run.at..].first_chunk() {
