@@ -8,7 +8,7 @@ use transect_snapshot::{LargeDirectory, LargestDirectories, LargestLimits};
 use transect_sys::name_from_bytes;
 use transect_text::notes;
 
-use super::terminal::{self, EntryLine, Lines, Shown, Total};
+use super::terminal::{self, EntryLine, Lines, Shown};
 use super::tree::{self, Line};
 use crate::args::UsageArgs;
 use crate::commands::snapshot::{StoredTree, cannot_read, whole_snapshot};
@@ -50,11 +50,7 @@ pub(super) fn show(
         measure,
         lines: Lines::Tree(lines.into_iter().map(|line| entry_line(&directories, line)).collect()),
         whole: directories.first().map_or(0, |root| root.size),
-        total: Total {
-            entries: total.entries,
-            disk_usage: total.allocated,
-            apparent: total.apparent,
-        },
+        total,
         interrupted,
         is_complete: diagnostics.is_complete(),
         elapsed: began.elapsed(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anstyle::Style;
 use transect::FileType;
-use transect_snapshot::StoredMeasure as Measure;
+use transect_snapshot::{StoredMeasure as Measure, StoredTotals};
 use transect_sys::DiskSpace;
 use transect_text::share::{bar, percent};
 use transect_text::{disk, notes};
@@ -26,7 +26,7 @@ pub(super) struct Shown<'u> {
     pub(super) lines: Lines<'u>,
     /// The size of everything, in the measure.
     pub(super) whole: u64,
-    pub(super) total: Total,
+    pub(super) total: StoredTotals,
     pub(super) interrupted: bool,
     pub(super) is_complete: bool,
     pub(super) elapsed: Duration,
@@ -47,12 +47,6 @@ pub(super) struct EntryLine {
     pub(super) notes: String,
 }
 
-pub(super) struct Total {
-    pub(super) entries: u64,
-    pub(super) disk_usage: u64,
-    pub(super) apparent: u64,
-}
-
 impl<'u> Shown<'u> {
     pub(super) fn of(usage: &'u Usage) -> Self {
         let Usage { elapsed, interrupted, table, disk, measure, view, .. } = usage;
@@ -71,10 +65,11 @@ impl<'u> Shown<'u> {
                 View::Groups(groups) => Lines::Groups(groups),
             },
             whole: measure.size(&total),
-            total: Total {
+            total: StoredTotals {
                 entries: total.entries(),
-                disk_usage: total.disk_usage,
+                allocated: total.disk_usage,
                 apparent: total.apparent,
+                ..StoredTotals::default()
             },
             interrupted: *interrupted,
             is_complete: table.diagnostics().is_complete(),
@@ -218,7 +213,7 @@ fn summary(out: &mut impl Write, shown: &Shown<'_>) -> io::Result<()> {
     let text = format!(
         "{}, disk usage {}, apparent {}; {state} in {}",
         counted(total.entries, "entry", "entries"),
-        bytes(total.disk_usage),
+        bytes(total.allocated),
         bytes(total.apparent),
         duration(shown.elapsed)
     );
@@ -228,7 +223,7 @@ fn summary(out: &mut impl Write, shown: &Shown<'_>) -> io::Result<()> {
         writeln!(out, "{style}{line}{style:#}")?;
     }
     let Some(space) = shown.disk else { return Ok(()) };
-    let space_text = disk::space_and_share(space, total.disk_usage);
+    let space_text = disk::space_and_share(space, total.allocated);
     let sparse_text = disk::sparse(space, total.apparent);
     let labelled = [("disk", Some(space_text)), ("sparse", sparse_text)];
     for (label, text) in labelled.into_iter().filter_map(|(label, text)| Some((label, text?))) {
