@@ -34,25 +34,19 @@ pub(crate) fn gid_by_name(name: &str) -> Option<u32> {
 /// Users and groups have no numbers on other systems.
 #[cfg(not(unix))]
 mod none {
-    pub(crate) fn user_name(_: u32) -> Option<String> {
+    pub(crate) fn name(_: u32) -> Option<String> {
         None
     }
 
-    pub(crate) fn group_name(_: u32) -> Option<String> {
-        None
-    }
-
-    pub(crate) fn uid_by_name(_: &str) -> Option<u32> {
-        None
-    }
-
-    pub(crate) fn gid_by_name(_: &str) -> Option<u32> {
+    pub(crate) fn number(_: &str) -> Option<u32> {
         None
     }
 }
 
 #[cfg(not(unix))]
-pub(crate) use none::{gid_by_name, group_name, uid_by_name, user_name};
+pub(crate) use none::{
+    name as group_name, name as user_name, number as gid_by_name, number as uid_by_name,
+};
 
 /// A cache of names: each lookup reads a file, or queries a directory service.
 #[derive(Debug)]
