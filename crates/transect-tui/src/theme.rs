@@ -44,10 +44,6 @@ impl Theme {
         self.coloured(Color::Cyan)
     }
 
-    pub(crate) fn directory(self) -> Style {
-        self.bold()
-    }
-
     pub(crate) fn mark(self) -> Style {
         self.coloured(Color::Magenta).add_modifier(Modifier::BOLD)
     }
@@ -58,9 +54,5 @@ impl Theme {
 
     pub(crate) fn error(self) -> Style {
         self.coloured(Color::Red).add_modifier(Modifier::BOLD)
-    }
-
-    pub(crate) fn key(self) -> Style {
-        self.bold()
     }
 }

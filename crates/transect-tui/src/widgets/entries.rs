@@ -260,7 +260,7 @@ impl Columns {
         pen.right(self.count, &line.count, style);
         let time: String = line.time.chars().take(self.time).collect();
         pen.left(Self::with_gap(self.time), &time, style);
-        let name = if line.is_directory { theme.directory() } else { theme.plain() };
+        let name = if line.is_directory { theme.bold() } else { theme.plain() };
         let name = if line.marked { name.patch(theme.mark()) } else { name };
         // Notes are dropped if they would leave no room for the name.
         let (notes, least) = (width(&line.notes), width(&line.name).min(Columns::MIN_NAME));

@@ -40,7 +40,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Them
             Line::Keys { keys, help } => {
                 // If there is not enough room, only the first of several keys is visible.
                 let columns = KEYS.min(pen.room() / 2);
-                pen.left(columns, keys, theme.key());
+                pen.left(columns, keys, theme.bold());
                 pen.text(help, theme.plain());
             }
             Line::Blank => {}

@@ -141,6 +141,6 @@ pub(super) fn draw_progress(frame: &mut Frame<'_>, area: Rect, app: &App, theme:
     let filled = bar(share, usize::from(inside.width));
     Pen::new(frame.buffer_mut(), inside, 2).text(&filled, theme.bar());
     let mut pen = Pen::new(frame.buffer_mut(), inside, 3);
-    pen.text("Esc", theme.key());
+    pen.text("Esc", theme.bold());
     pen.text(" stops; removed entries stay removed", theme.dim());
 }

@@ -62,7 +62,7 @@ fn draw_state(mut pen: Pen<'_>, app: &App, theme: Theme) {
     let warns = app.table.diagnostics().errors > 0;
     pen.left(left, &text, if warns { theme.warning() } else { theme.dim() });
     for (key, help) in hints {
-        pen.text(key, theme.key());
+        pen.text(key, theme.bold());
         pen.text(&format!(" {help}  "), theme.dim());
     }
 }
