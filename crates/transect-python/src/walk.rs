@@ -65,15 +65,9 @@ pub(crate) fn wanted(attributes: bool) -> FieldMask {
     if attributes { all_attributes() } else { FieldMask::empty() }
 }
 
+/// Returns all attributes that not only Windows has.
 pub(crate) fn all_attributes() -> FieldMask {
-    FieldMask::SIZE
-        | FieldMask::ALLOCATED
-        | FieldMask::TIMES
-        | FieldMask::MODE
-        | FieldMask::UID
-        | FieldMask::GID
-        | FieldMask::NLINK
-        | FieldMask::FILE_ID
+    FieldMask::all() - FieldMask::ATTRIBUTES - FieldMask::REPARSE_TAG - FieldMask::SHORT_NAME
 }
 
 /// Sends entries until there are no more, or the receiver is gone.
