@@ -36,12 +36,6 @@ pub(super) struct Source {
     made: Option<PrivateTempDir>,
 }
 
-impl From<Kept> for Source {
-    fn from(Kept { path, snapshot, .. }: Kept) -> Self {
-        Self { path, snapshot, made: None }
-    }
-}
-
 impl Source {
     pub(super) fn text(&self) -> String {
         let metadata = self.snapshot.metadata();
@@ -162,7 +156,8 @@ impl Sources {
             self.end = ExitStatus::Partial;
         }
         let is_found = kept.is_some();
-        self.all.extend(kept.map(Source::from));
+        let source = |Kept { path, snapshot, .. }| Source { path, snapshot, made: None };
+        self.all.extend(kept.map(source));
         is_found
     }
 }
