@@ -6,7 +6,7 @@ use transect::table::SubtreeTotals;
 
 use crate::output::csv::Record;
 
-use super::view::{Usage, View, unread};
+use super::view::{Usage, View};
 
 const SUMS: [&str; 6] =
     ["files", "directories", "others", "apparent_size", "disk_usage", "newest_mtime"];
@@ -28,8 +28,8 @@ pub(super) fn write(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
                     for number in [table.shared(row), table.exclusive(row), table.errors(row)] {
                         record.plain(number);
                     }
-                    match unread(table, row) {
-                        Some(reason) => record.text(reason.as_bytes()),
+                    match table.unread_reason(row) {
+                        Some(reason) => record.text(reason.as_str().as_bytes()),
                         None => record.unknown(),
                     }
                     record.text(table.file_type(row).as_str().as_bytes());

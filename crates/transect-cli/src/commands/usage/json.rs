@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use transect::table::SubtreeTotals;
+use transect::table::{SubtreeTotals, UnreadReason};
 
 use super::groups::Group;
 use super::tree::Line;
-use super::view::{Usage, View, unread};
+use super::view::{Usage, View};
 use crate::output::json::{OwnedPath, disk, object};
 
 pub(super) fn usage(roots: &[PathBuf], usage: &Usage) -> impl Serialize {
@@ -27,7 +27,7 @@ pub(super) fn usage(roots: &[PathBuf], usage: &Usage) -> impl Serialize {
                     shared_size: table.shared(row),
                     exclusive_size: table.exclusive(row),
                     errors: table.errors(row),
-                    unread: unread(table, row),
+                    unread: table.unread_reason(row).map(UnreadReason::as_str),
                 }
             };
             entries = Some(lines.iter().map(entry).collect::<Vec<_>>());

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use transect::Outcome;
-use transect::table::{Row, Table, UnreadReason};
+use transect::table::Table;
 use transect_snapshot::StoredMeasure as Measure;
 use transect_sys::DiskSpace;
 
@@ -28,9 +28,4 @@ pub(super) struct Usage {
     pub(super) disk: Option<DiskSpace>,
     pub(super) measure: Measure,
     pub(super) view: View,
-}
-
-/// Returns the reason why a directory is incomplete, if it is.
-pub(super) fn unread(table: &Table, row: Row) -> Option<&'static str> {
-    table.unread_reason(row).map(UnreadReason::as_str)
 }
