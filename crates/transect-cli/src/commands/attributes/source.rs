@@ -9,6 +9,7 @@ use transect_service::{CACHED_FIELDS, Client};
 
 use crate::args::AttributesArgs;
 use crate::commands::service::{absolute, connect};
+use crate::commands::transform::cores;
 use crate::output;
 use transect_program::CliError;
 
@@ -133,10 +134,6 @@ fn shares<'a>(mut paths: &'a [&'a Path]) -> Vec<&'a [&'a Path]> {
         shares.push(paths);
     }
     shares
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 #[cfg(test)]
