@@ -67,7 +67,7 @@ struct FileSystem {
 }
 
 /// Whether the tables of the volume can be read, in place of a walk.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct VolumeRow {
     reader: Option<&'static str>,
     /// The path stands for all of the volume, not for a directory in it.
@@ -147,12 +147,7 @@ fn volume_row(path: &Path) -> VolumeRow {
             why_walked: found.why_walked.or((!found.is_whole).then_some(PART)),
             why_not: None,
         },
-        Err(error) => VolumeRow {
-            reader: None,
-            is_whole: None,
-            why_walked: None,
-            why_not: Some(transect::reason(&error)),
-        },
+        Err(error) => VolumeRow { why_not: Some(transect::reason(&error)), ..VolumeRow::default() },
     }
 }
 
