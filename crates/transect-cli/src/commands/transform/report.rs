@@ -257,9 +257,7 @@ impl<'a> Report<'a> {
         interrupted: bool,
     ) -> Result<ExitStatus, CliError> {
         output::show_errors(&found.tally, false);
-        for error in &cleanup.errors {
-            output::error(error);
-        }
+        cleanup.errors.iter().for_each(output::error);
         let interrupted = interrupted || found.interrupted;
         let is_wrong = self.checks && self.counts.would_change > 0;
         let end = ExitStatus::from_diagnostics(&found.tally, interrupted);
