@@ -18,7 +18,6 @@ use crate::message::{Effect, RequestId};
 use crate::tree;
 use transect_text::units::counted;
 
-/// A search for duplicates, and its groups.
 #[derive(Debug)]
 pub(crate) struct DuplicateSearch {
     pub(crate) below: Row,

@@ -39,7 +39,6 @@ impl Listing {
         self.awaited.is_none()
     }
 
-    /// Replaces the entries by the sorted ones.
     pub(crate) fn set_sorted(&mut self, entries: SortedEntries) {
         let selected = self.pinned();
         (self.entries, self.awaited) = (entries, None);
