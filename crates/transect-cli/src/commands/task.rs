@@ -50,7 +50,6 @@ pub(crate) fn run(args: &TaskArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::complete_if(result.errors == 0))
 }
 
-/// Prints the first task of a scan.
 fn print_first(args: &TaskArgs) -> Result<ExitStatus, CliError> {
     let mut options = TaskOptions::default();
     options.one_file_system = args.one_file_system;

@@ -80,7 +80,6 @@ impl Rows {
         }
     }
 
-    /// Prints the collected lines.
     pub(super) fn print(&mut self) -> io::Result<()> {
         match self.form {
             Form::Table => {

@@ -83,7 +83,6 @@ pub(crate) struct Sides {
 }
 
 impl Sides {
-    /// Reads both trees.
     pub(crate) fn read(
         paths: [&Path; 2],
         options: &ReadingOptions,

@@ -19,7 +19,6 @@ use crate::root_path::resolved;
 use crate::series::{self, Kept, Search, Series};
 use transect_program::{CliError, ExitStatus};
 
-/// The snapshots to be searched.
 #[derive(Default)]
 pub(super) struct Sources {
     pub(super) all: Vec<Source>,

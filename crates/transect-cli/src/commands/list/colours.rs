@@ -8,7 +8,6 @@ use transect::internal::ListEntry;
 use crate::args::ColorWhen;
 use crate::output::stream::stdout_colours;
 
-/// The colours of `LS_COLORS`.
 #[derive(Debug)]
 pub(super) struct Colours(LsColors);
 

@@ -54,7 +54,6 @@ fn settings_of(settings: Settings, interrupted: bool, read_at: Option<i64>) -> S
 /// compared.
 const SERVED: FieldMask = SHOWN.union(Removal::COLUMNS).union(FieldMask::FILE_ID);
 
-/// The result of reading the tree.
 struct ReadTree {
     table: Table,
     interrupted: bool,
