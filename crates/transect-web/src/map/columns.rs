@@ -30,7 +30,6 @@ const NO_OWNER: u16 = u16::MAX;
 #[derive(Debug, Serialize)]
 pub(super) struct ColumnLocation(&'static str, &'static str, usize, usize);
 
-/// All columns, compressed.
 pub(super) struct PackedColumns {
     pub(super) locations: Vec<ColumnLocation>,
     pub(super) bytes: Vec<u8>,

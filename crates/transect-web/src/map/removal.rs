@@ -68,7 +68,6 @@ impl PreparedRemoval {
         Ok((Self { number, version, kind, row, total }, shown))
     }
 
-    /// Removes the entry.
     pub(super) fn run(
         &self,
         table: &Table,

@@ -11,12 +11,10 @@ use std::cmp::Reverse;
 use transect::table::{Row, SubtreeTotals, Table};
 use transect_text::measure::Measure;
 
-/// An item of the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
     /// The parent of several roots.
     Top,
-    /// An entry.
     Entry(Row),
     /// The smallest entries of a directory and those without rows, summed up: an index into
     /// [`Selection::remainders`].

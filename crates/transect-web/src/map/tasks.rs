@@ -12,7 +12,6 @@ use super::duplicates;
 use super::removal::{PreparedRemoval, RemovalProgress};
 use crate::serve::Refusal;
 
-/// A task that was requested.
 #[derive(Debug)]
 pub(super) enum Task {
     Rescan,
@@ -21,7 +20,6 @@ pub(super) enum Task {
     FindDuplicates(Row),
 }
 
-/// The progress of a running task.
 #[derive(Clone, Debug)]
 pub(super) enum TaskProgress {
     Rescan,
@@ -48,7 +46,6 @@ impl TaskProgress {
     }
 }
 
-/// The tasks of a served map.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     /// The number of the last task.
@@ -112,7 +109,6 @@ impl Tasks {
         matches!(self.running, Some(TaskProgress::Rescan))
     }
 
-    /// Replaces the progress of the running task.
     pub(super) fn set_progress(&mut self, progress: TaskProgress) {
         self.running = Some(progress);
     }

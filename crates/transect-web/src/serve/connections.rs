@@ -37,7 +37,6 @@ const MAX_CONNECTIONS: usize = 64;
 /// The maximum size of a request head. Browsers send the cookies of all servers on this machine.
 const MAX_HEAD: usize = 64 << 10;
 
-/// The maximum number of headers.
 const MAX_HEADERS: usize = 100;
 
 /// A request with the token, and the channel of its reply.
@@ -134,7 +133,6 @@ impl Connections {
     }
 }
 
-/// Serves one connection.
 async fn serve(
     stream: TcpStream,
     router: Arc<Router>,

@@ -9,7 +9,6 @@ use super::action::{self, Action};
 /// The target of a request with the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Route {
-    /// The page.
     Page,
     /// The update from this version.
     Columns(u64),
