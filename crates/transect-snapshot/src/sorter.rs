@@ -61,7 +61,6 @@ impl<const N: usize> Sorter<N> {
         Ok(())
     }
 
-    /// Returns the records in their order.
     pub(crate) fn sorted(mut self) -> io::Result<Sorted<N>> {
         if self.ends.is_empty() {
             self.records.sort_unstable();

@@ -182,7 +182,6 @@ impl TreeRows<'_> {
         }
     }
 
-    /// Returns the totals of a directory.
     pub(crate) fn totals(&self) -> Option<StoredTotals> {
         match self {
             Self::Stored(rows) => rows.totals(),

@@ -83,7 +83,6 @@ impl Window {
     }
 }
 
-/// The description of a page.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PageHeader {
     pub(super) kind: i64,

@@ -45,7 +45,6 @@ impl Bounds {
         Some(Self::Text(texts.clone().min()?.to_owned(), texts.max()?.to_owned()))
     }
 
-    /// Returns the bounds of both.
     pub(super) fn join(self, other: Self) -> Self {
         match (self, other) {
             (Self::Unsigned(a, b), Self::Unsigned(c, d)) => Self::Unsigned(a.min(c), b.max(d)),

@@ -21,7 +21,6 @@ use super::page::DataPage;
 /// The beginning and the end of every Parquet file.
 const MARK: &[u8] = b"PAR1";
 
-/// A file that is being written.
 pub(super) struct FileWriter<'o> {
     out: &'o mut dyn Write,
     /// The number of bytes written.
