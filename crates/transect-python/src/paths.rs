@@ -19,7 +19,6 @@ pub(crate) fn parse_paths(argument: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>>
     argument.try_iter()?.map(|path| parse_path(&path?)).collect()
 }
 
-/// Returns the path that an argument is.
 pub(crate) fn parse_path(argument: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     let path: OsString = match argument.cast::<PyString>() {
         Ok(text) => text.extract()?,

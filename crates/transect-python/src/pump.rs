@@ -29,7 +29,6 @@ const WAITING: usize = 4;
 /// The longest time between two looks for signals.
 const SIGNALS: Duration = Duration::from_millis(50);
 
-/// Sends items in batches.
 pub(crate) struct BatchSender<T> {
     batch: Vec<T>,
     /// What the items of the batch count.
