@@ -3,16 +3,15 @@
 //! Source: Thrift's `doc/specs/thrift-compact-protocol.md`.
 
 use crate::checksum;
+use crate::read::thrift::LIST;
+pub(super) use crate::read::thrift::{BINARY, STRUCT};
 
-/// The types of the elements of lists.
+/// The types of values, besides those that are also read.
 pub(super) const I32: u8 = 5;
 pub(super) const I64: u8 = 6;
-pub(super) const BINARY: u8 = 8;
-pub(super) const STRUCT: u8 = 12;
 const TRUE: u8 = 1;
 const FALSE: u8 = 2;
 const BYTE: u8 = 3;
-const LIST: u8 = 9;
 
 /// Appends a number of variable length (ULEB128), as Thrift and Parquet's encodings have them.
 #[inline]
