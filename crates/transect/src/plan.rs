@@ -49,7 +49,8 @@ pub struct ScanPlan {
     pub(crate) filter: Option<Arc<CompiledFilters>>,
     /// Directories that may stay open for the subdirectories to be opened from them.
     pub(crate) keep_open: usize,
-    pub(crate) progress: Arc<Progress>,
+    /// `None` if nobody looks: then nothing is counted for it.
+    pub(crate) progress: Option<Arc<Progress>>,
 }
 
 /// The numbers of threads that a walk may use.
@@ -99,7 +100,7 @@ impl ScanPlan {
             max_depth: options.max_depth.unwrap_or(u32::MAX),
             filter,
             keep_open: descriptors.saturating_sub(threads.descriptors()),
-            progress: options.progress.clone().unwrap_or_default(),
+            progress: options.progress.clone(),
             options,
         })
     }

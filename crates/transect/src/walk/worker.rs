@@ -157,7 +157,9 @@ impl<'w, R: Reader> Worker<'w, R> {
             self.release(dir);
             return None;
         }
-        self.shared.plan.progress.at(|| dir.path());
+        if let Some(progress) = &self.shared.plan.progress {
+            progress.at(|| dir.path());
+        }
         let (above, ahead, links) = (task.anchor, VecDeque::new(), Vec::new());
         let mut reading = Reading { dir, handle, above, ahead, links };
         if let Some(limit) =
@@ -482,13 +484,15 @@ impl<'w, R: Reader> Worker<'w, R> {
         self.shared.obey(self.sink.omit(dir, omission.into()));
     }
 
-    /// Adds the counts since the last call to the progress; returns the number of entries.
+    /// Adds the counts since the last call to the progress, if it is wanted; returns the number of entries.
     pub(super) fn report_progress(&mut self) -> u32 {
-        let bytes = self.sink.bytes();
-        self.counts.bytes = bytes - self.bytes_reported;
-        self.bytes_reported = bytes;
-        let counts = std::mem::take(&mut self.counts);
-        self.shared.plan.progress.add(self.id, counts);
+        let mut counts = std::mem::take(&mut self.counts);
+        if let Some(progress) = &self.shared.plan.progress {
+            let bytes = self.sink.bytes();
+            counts.bytes = bytes - self.bytes_reported;
+            self.bytes_reported = bytes;
+            progress.add(self.id, counts);
+        }
         u32::try_from(counts.entries).unwrap_or(u32::MAX)
     }
 }
