@@ -45,6 +45,9 @@ fn getdents64(fd: BorrowedFd<'_>, buffer: &mut Vec<u8>) -> Result<(), Errno> {
     }
 }
 
+/// Bytes of the record of a name with 5 to 12 bytes.
+const USUAL_RECORD: usize = 32;
+
 /// Replaces the content of the batch by the next records of the directory.
 ///
 /// Names stay where the kernel wrote them, so an entry costs no copy. If the last record shows that
@@ -67,6 +70,7 @@ pub(super) fn list(
         Err(Errno::NOENT) => return Ok(ListStatus::End),
         Err(errno) => return Err(Fault::Failed(errno.into())),
     }
+    batch.entries.reserve(batch.bytes.len() / USUAL_RECORD);
     let mut records = Records::new(&batch.bytes);
     for record in records.by_ref() {
         let record = record.map_err(Batch::malformed)?;

@@ -18,6 +18,9 @@ use crate::reader::{ListStatus, Reader, Want};
 use crate::settings::{ReaderSettings, StatOrder};
 use crate::volume::{Reliability, Volume};
 
+/// Bytes of the first listing of a reader.
+const FIRST_LISTING: usize = 4 << 10;
+
 /// A directory that is open for listing.
 #[derive(Debug)]
 pub struct ListingHandle {
@@ -55,6 +58,9 @@ pub struct GetdentsReader {
     call: StatCall,
     opener: Opener,
     settings: ReaderSettings,
+    /// Bytes of the next listing: doubled, up to those of the settings, whenever a directory has more. So a loop that
+    /// ends after a few entries does not read a thousand first.
+    next_listing: usize,
     /// The order of queries by inode number: inode number and index in the batch. Kept to reuse the
     /// memory.
     by_inode: Vec<(u64, u32)>,
@@ -64,7 +70,8 @@ impl GetdentsReader {
     /// Returns a reader that queries with `call`, or with `fstatat` where `statx` is refused.
     pub fn new(call: StatCall, settings: ReaderSettings) -> Self {
         let call = if has_statx() { call } else { StatCall::Fstatat };
-        Self { call, opener: Opener::new(), settings, by_inode: Vec::new() }
+        let next_listing = settings.buffer_size.min(FIRST_LISTING);
+        Self { call, opener: Opener::new(), settings, next_listing, by_inode: Vec::new() }
     }
 
     /// Queries a name; if it is a link and `follow` is set, queries its target. Returns whether
@@ -189,8 +196,12 @@ impl Reader for GetdentsReader {
     }
 
     fn list(&mut self, handle: &ListingHandle, batch: &mut Batch, _: &Want) -> Result<ListStatus> {
-        let end = handle.volume.end_detection;
-        getdents::list(handle.fd.as_fd(), end, handle.size, self.settings.buffer_size, batch)
+        let (end, size) = (handle.volume.end_detection, handle.size);
+        let status = getdents::list(handle.fd.as_fd(), end, size, self.next_listing, batch)?;
+        if status == ListStatus::More {
+            self.next_listing = (2 * self.next_listing).min(self.settings.buffer_size);
+        }
+        Ok(status)
     }
 
     fn fill(&mut self, handle: &ListingHandle, batch: &mut Batch, want: &Want) {
@@ -301,6 +312,26 @@ mod tests {
         assert_eq!(listing.len(), 64);
         assert!(listing.iter().all(|&(_, size)| size == Some(5)), "{listing:?}");
         assert_eq!(listing, inode);
+    }
+
+    #[test]
+    fn list_large_directory_small_batches_first() {
+        let temp = TempDir::new();
+        for number in 0..2000 {
+            std::fs::write(temp.join(format!("file-{number}")), "").unwrap();
+        }
+        let mut reader = GetdentsReader::new(StatCall::Statx, ReaderSettings::default());
+        let handle = reader.open_root(temp.path(), false).unwrap();
+        let (mut batch, mut sizes) = (Batch::new(), Vec::new());
+        while reader.list(&handle, &mut batch, &Want::default()).unwrap() == ListStatus::More {
+            sizes.push(batch.len());
+        }
+        sizes.push(batch.len());
+        assert_eq!(sizes.iter().sum::<usize>(), 2000);
+        assert!(
+            sizes[0] < 200 && sizes[1] > sizes[0] && sizes.iter().any(|&size| size > 500),
+            "{sizes:?}"
+        );
     }
 
     #[test]
