@@ -20,6 +20,13 @@ impl NameBuffer {
         Self { bytes: Vec::with_capacity(bytes), ends: Vec::with_capacity(names) }
     }
 
+    /// Reserves capacity for further names of usual length.
+    #[doc(hidden)]
+    pub fn reserve(&mut self, names: usize) {
+        self.bytes.reserve(16 * names);
+        self.ends.reserve(names);
+    }
+
     /// Appends a name.
     ///
     /// # Panics

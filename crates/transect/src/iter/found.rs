@@ -99,6 +99,8 @@ impl FoundEntries {
 
     pub(super) fn add(&mut self, visit: &Visit<'_>) {
         let before = self.entries.len();
+        self.names.reserve(visit.batch.len());
+        self.entries.reserve(visit.batch.len());
         for entry in visit.batch.iter() {
             self.names.push(entry.name);
             self.entries.push((*entry.attributes, entry.followed));
