@@ -49,7 +49,7 @@ pub struct ScanPlan {
     pub(crate) filter: Option<Arc<CompiledFilters>>,
     /// Directories that may stay open for the subdirectories to be opened from them.
     pub(crate) keep_open: usize,
-    /// `None` if nobody looks: then nothing is counted for it.
+    /// `None` if it was not requested: then nothing is counted for it.
     pub(crate) progress: Option<Arc<Progress>>,
 }
 
