@@ -12,6 +12,10 @@ pub struct ReaderSettings {
     /// The order of attribute queries within one listing. Only for readers that query entry by
     /// entry: [`ReaderKind::takes_stat_order`](crate::ReaderKind::takes_stat_order).
     pub stat_order: StatOrder,
+    /// The first listing has only 4 KiB, for loops that may end after a few entries. A larger first directory takes
+    /// one call more.
+    #[doc(hidden)]
+    pub begins_small: bool,
 }
 
 impl ReaderSettings {
@@ -29,7 +33,7 @@ impl Default for ReaderSettings {
     /// names takes one call, 32 threads need 2 MiB, and older versions of SMB return no more in one
     /// answer.
     fn default() -> Self {
-        Self { buffer_size: 64 << 10, stat_order: StatOrder::default() }
+        Self { buffer_size: 64 << 10, stat_order: StatOrder::default(), begins_small: false }
     }
 }
 

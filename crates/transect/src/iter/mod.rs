@@ -85,7 +85,8 @@ impl IntoIterator for ScanPlan {
     type Item = Result<DirEntry, Error>;
     type IntoIter = Walk;
 
-    fn into_iter(self) -> Walk {
+    fn into_iter(mut self) -> Walk {
+        self.reader_settings.begins_small = self.options.settings.buffer_size.is_none();
         let readers = Readers::new(&self);
         self.walk_with(move || readers.reader())
     }
