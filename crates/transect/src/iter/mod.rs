@@ -7,8 +7,8 @@
 //!   next() ◄── chunks ◄── bounded queue ◄─────────┴─────────┘
 //! ```
 //!
-//! A walk begins on the caller's thread, one batch for each call that needs one. So a small tree, or
-//! a loop that ends after a few entries, starts no thread. After [`HAND_OVER`] of reading, the
+//! A walk begins on the caller's thread, one batch for each call that needs one; the first is small. So a
+//! small tree, or a loop that ends after a few entries, starts no thread. After [`HAND_OVER`] of reading, the
 //! remaining directories are handed over to the threads of the engine, which deliver in chunks
 //! through a bounded queue. A walk on one thread stays on the caller's.
 
