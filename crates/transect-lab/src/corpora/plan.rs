@@ -161,8 +161,7 @@ const EXTENSIONS: [&str; 16] = [
     ".rs", ".pdf", ".docx", "",
 ];
 
-/// Draws a readable name. The number of a directory is unique in the tree, that of a file in its
-/// directory.
+/// Draws a readable name with a number that is unique in its directory.
 fn draw_file_name(random: &mut Random, index: u64) -> String {
     let syllables = draw_syllables(random, 5);
     match random.pick(&EXTENSIONS) {
