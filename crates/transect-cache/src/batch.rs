@@ -1,5 +1,6 @@
 //! Lookups of many paths: cached results first, then one directory after another.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,12 +13,15 @@ use super::lookup_error::LookupError;
 use super::options::Level;
 use super::order::by_directory;
 use super::revalidation::Revalidation;
-use super::split_path::{is_entry_name, split};
+use super::split_path::{is_entry_name, os_name, split_plain};
 use super::system;
 
 /// After this many lookups in one directory, few more are expected, and reserved memory is
 /// released.
 const SHRINK_AFTER: usize = 16;
+
+/// Whether a listing spares queries of names that exist, too.
+const LISTED_WITH_ATTRIBUTES: bool = cfg!(windows);
 
 /// Placeholder until a path is answered.
 const PENDING: LookupResult = Err(LookupError::MISSING);
@@ -81,16 +85,10 @@ impl<'m, P: AsRef<Path>> ManyPaths<'m, P> {
         let (cache, paths) = (self.of.cache, self.paths);
         let order = by_directory(paths);
         let index = |at: usize| order.as_ref().map_or(at, |order| order[at] as usize);
-        // A name such as `..` may lead out of the roots.
-        let plain = |at| split(paths[index(at)].as_ref()).filter(|(_, name)| is_entry_name(name));
         let mut uncached = Vec::new();
         let mut at = 0;
         while at < paths.len() {
-            let known = plain(at).and_then(|(directory, _)| {
-                let cached_dir = cache.store.dirs.get(directory)?;
-                cached_dir.inside_roots.then_some((directory, cached_dir))
-            });
-            let Some((directory, cached_dir)) = known else {
+            let Some((cached_dir, _)) = self.of.find_cached_dir(paths[index(at)].as_ref()) else {
                 // It is not in the form of the keys, or its directory is new.
                 let index = index(at);
                 match cache.scope.split(paths[index].as_ref()) {
@@ -106,7 +104,8 @@ impl<'m, P: AsRef<Path>> ManyPaths<'m, P> {
             // While this lock is held, nothing may evict: it would wait for the lock.
             let seen = cached_dir.read();
             while at < paths.len()
-                && let Some((_, name)) = plain(at).filter(|(own, _)| *own == directory)
+                && let Some((_, name)) = split_plain(paths[index(at)].as_ref())
+                    .filter(|(directory, _)| *directory == cached_dir.key())
             {
                 let question =
                     Uncached { cached_dir: Arc::clone(&cached_dir), name, index: index(at) };
@@ -133,66 +132,108 @@ impl<'m, P: AsRef<Path>> ManyPaths<'m, P> {
     fn answer_group(&mut self, group: &[Uncached<'_>]) {
         let (of, cached_dir) = (self.of, &group[0].cached_dir);
         let mut group: Vec<_> = group.iter().collect();
-        if of.prepare(cached_dir, group.len()) {
-            // A listing, or an error of the directory, may answer them: then it need not be opened.
-            let (directory, before) = (cached_dir.read(), group.len());
-            group.retain(|question| !self.answer_from(&directory, question));
-            of.cache.store.counters.hits.add((before - group.len()) as u64);
-        }
-        let plain = group.iter().all(|question| is_entry_name(question.name));
-        if plain && of.cache.options.costs.should_open_dir(group.len()) {
-            self.answer_in_open_dir(&group);
-        } else {
-            group.into_iter().for_each(|question| self.answer_one(question));
+        let mut lookups = group.len();
+        let mut missing = if LISTED_WITH_ATTRIBUTES { lookups } else { 1 };
+        while !group.is_empty() {
+            if of.prepare(cached_dir, std::mem::take(&mut lookups), missing) {
+                // A listing, or an error of the directory, may answer them: then it need not be opened.
+                let (directory, before) = (cached_dir.read(), group.len());
+                group.retain(|question| !self.answer_from(&directory, question));
+                of.cache.store.counters.hits.add((before - group.len()) as u64);
+            }
+            let mut sample = Sample { lookups: group.len(), answered: 0, missing: 0 };
+            let plain = group.iter().all(|question| is_entry_name(question.name));
+            let opens = plain && of.cache.options.costs.should_open_dir(group.len());
+            if !opens || self.answer_in_open_dir(&group, &mut sample).is_err() {
+                // If it cannot be opened, the reason is found for each name by its path.
+                self.answer_one_by_one(&group, &mut sample);
+            }
+            group.drain(..sample.answered);
+            missing = sample.likely();
         }
     }
 
-    fn answer_one(&mut self, question: &Uncached<'_>) {
-        let path = self.of.cache.scope.absolute(self.paths[question.index].as_ref());
-        self.answers[question.index] = path.and_then(|path| {
-            let name = self.of.hashed(question.name);
-            self.of.answer(&question.cached_dir, name, &path, self.kind).into_result()
-        });
+    fn answer_one_by_one(&mut self, group: &[&Uncached<'_>], sample: &mut Sample) {
+        for question in group {
+            let path = self.of.cache.scope.absolute(self.paths[question.index].as_ref());
+            let answer = path.and_then(|path| {
+                let name = self.of.hashed(question.name);
+                self.of.answer(&question.cached_dir, name, &path, self.kind).into_result()
+            });
+            let listing_pays = self.count(sample, question, &answer);
+            self.answers[question.index] = answer;
+            if listing_pays {
+                break;
+            }
+        }
     }
 
     /// Answers in the open directory: one system call more, but no path to resolve for each name.
-    fn answer_in_open_dir(&mut self, group: &[&Uncached<'_>]) {
+    fn answer_in_open_dir(
+        &mut self,
+        group: &[&Uncached<'_>],
+        sample: &mut Sample,
+    ) -> io::Result<()> {
         let (of, cache, paths) = (self.of, self.of.cache, self.paths);
-        let Some(cached_dir) = group.first().map(|question| &question.cached_dir) else { return };
-        let mut left = Vec::new();
-        let asked = system::query_in(cache.reader, cached_dir.path(), cache.options.want, |ask| {
+        let (cached_dir, mut links) = (&group[0].cached_dir, Vec::new());
+        of.reserve(cached_dir, group.iter().map(|question| question.name));
+        system::query_in(cache.reader, cached_dir.path(), cache.options.want, |ask| {
             for &question in group {
-                if self.answer_from(&cached_dir.read(), question) {
+                let directory = cached_dir.read();
+                if self.answer_from(&directory, question) {
+                    sample.answered += 1;
                     cache.store.counters.hits.add(1);
                     continue;
                 }
+                let changes = directory.changes;
+                drop(directory);
                 cache.store.counters.misses.add(1);
                 cache.store.counters.queries.add(1);
-                let changes = cached_dir.read().changes;
-                let name = paths[question.index].as_ref().file_name();
+                let name = os_name(paths[question.index].as_ref(), question.name);
                 let own = name.map_or(PENDING, |name| {
                     let mut own = ask(name)?;
                     own.retain(cache.options.want);
                     Ok(own)
                 });
                 of.store(cached_dir, changes, of.hashed(question.name), &own);
-                let link = own.as_ref().is_ok_and(|own| own.file_type() == FileType::Symlink);
-                if self.kind.follows() && link {
-                    left.push((question, changes));
+                if own.as_ref().is_ok_and(|own| own.file_type() == FileType::Symlink) {
+                    links.push((question, changes));
                 }
+                let listing_pays = self.count(sample, question, &own);
                 self.answers[question.index] = own;
+                if listing_pays {
+                    break;
+                }
             }
-        });
-        if asked.is_err() {
-            // The reason is found for each name by its path.
-            group.iter().for_each(|question| self.answer_one(question));
-            return;
-        }
-        for (question, changes) in left {
+        })?;
+        for (question, changes) in links.into_iter().filter(|_| self.kind.follows()) {
             let path = cache.scope.absolute(paths[question.index].as_ref());
             self.answers[question.index] = path.and_then(|path| {
                 of.query_target(cached_dir, changes, of.hashed(question.name), &path)
             });
         }
+        Ok(())
+    }
+
+    /// Counts an answer. Returns whether so many names are missing that a listing is likely to be cheaper for the others.
+    fn count(&self, sample: &mut Sample, question: &Uncached<'_>, answer: &LookupResult) -> bool {
+        let is_missing = answer.as_ref().is_err_and(|error| error.is_missing());
+        sample.answered += 1;
+        sample.missing += usize::from(is_missing);
+        is_missing && self.of.would_list(&question.cached_dir.read(), sample.likely())
+    }
+}
+
+/// Answers of a directory, from which the others are estimated.
+struct Sample {
+    lookups: usize,
+    answered: usize,
+    missing: usize,
+}
+
+impl Sample {
+    /// Returns how many names that are not answered are likely to be missing.
+    fn likely(&self) -> usize {
+        (self.lookups - self.answered) * self.missing / self.answered.max(1)
     }
 }

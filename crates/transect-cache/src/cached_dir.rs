@@ -172,6 +172,11 @@ impl DirState {
         (lasts || self.epoch == epoch && checked > revalidation).then_some(error)
     }
 
+    /// Returns whether names in it were found to exist, and none to be missing since it was last listed.
+    pub(super) fn exists(&self) -> bool {
+        self.listing.is_some() || self.table.len() > 0 && self.account.has_spent_nothing()
+    }
+
     /// Enters an epoch and drops entries of earlier ones.
     pub(super) fn renew(&mut self, epoch: u64) {
         if self.epoch < epoch {

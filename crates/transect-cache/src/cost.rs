@@ -114,6 +114,10 @@ pub(super) struct ListingBudget {
 }
 
 impl ListingBudget {
+    pub(super) fn has_spent_nothing(&self) -> bool {
+        self.spent == 0
+    }
+
     /// Adds the cost of queries of names that do not exist.
     pub(super) fn spend(&mut self, costs: &CacheCosts, names: usize) {
         self.spent = self.spent.saturating_add(costs.query.saturating_mul(names as u64));

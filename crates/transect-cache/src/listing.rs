@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use transect_sys::{Attributes, FieldMask, FileType, NameBuffer};
 
-use super::cached_dir::{CachedDir, CompleteListing, DirState, Freshness};
+use super::cached_dir::{CachedDir, CompleteListing, DirState, Freshness, WatchStatus};
 use super::lookup::LookupKind;
 use super::lookup_error::LookupError;
 use super::name_table::Lookup;
@@ -16,19 +16,43 @@ use super::split_path::{is_entry_name, split};
 use super::system::{self, DirIdentity};
 
 impl Revalidation<'_> {
-    /// Watches, checks or lists a directory, as needed before `wanted` names in it are queried one
-    /// by one. Returns whether another lookup in memory is worthwhile.
-    pub(super) fn prepare(&self, cached_dir: &Arc<CachedDir>, wanted: usize) -> bool {
+    /// Returns whether [`prepare`](Self::prepare) would do nothing for a directory before one lookup.
+    pub(super) fn is_prepared(&self, directory: &DirState) -> bool {
+        let freshness = directory.freshness(self.level, self.epoch, self.number);
+        let watches = self.cache.watches.is_some() && directory.watch == WatchStatus::Unwatched;
+        let needs_nothing = match freshness {
+            Freshness::Stale => false,
+            Freshness::NamesOnly => true,
+            Freshness::Complete | Freshness::Watched => {
+                directory.exists() && !self.would_list(directory, 1)
+            }
+        };
+        needs_nothing && !watches
+    }
+
+    /// Returns whether [`prepare`](Self::prepare) would list a directory.
+    pub(super) fn would_list(&self, directory: &DirState, missing: usize) -> bool {
+        let costs = &self.cache.options.costs;
+        directory.listing.is_none() && directory.account.allows_listing(costs, missing)
+    }
+
+    /// Watches, checks or lists a directory, as needed before `lookups` names in it are queried one
+    /// by one, of which a listing may save `missing`. Returns whether another lookup in memory is worthwhile.
+    pub(super) fn prepare(
+        &self,
+        cached_dir: &Arc<CachedDir>,
+        lookups: usize,
+        missing: usize,
+    ) -> bool {
         cached_dir.write().renew(self.epoch);
-        let watched = self.cache.watch(cached_dir, wanted);
+        let watched = self.cache.watch(cached_dir, lookups);
         if self.copy_error_of_parent(cached_dir) {
             return true;
         }
-        let (freshness, listing, affords) = {
+        let (freshness, listing, lists) = {
             let directory = cached_dir.read();
             let freshness = directory.freshness(self.level, self.epoch, self.number);
-            let affords = directory.account.allows_listing(&self.cache.options.costs, wanted);
-            (freshness, directory.listing, affords)
+            (freshness, directory.listing, self.would_list(&directory, missing))
         };
         let prepared = match (freshness, listing) {
             (Freshness::NamesOnly, _) | (Freshness::Complete | Freshness::Watched, Some(_)) => {
@@ -38,8 +62,8 @@ impl Revalidation<'_> {
                 self.check_listing(cached_dir);
                 true
             }
-            (_, None) if affords => {
-                self.list(cached_dir, wanted);
+            (_, None) if lists => {
+                self.list(cached_dir, missing);
                 true
             }
             (_, None) => false,
@@ -98,7 +122,7 @@ impl Revalidation<'_> {
     }
 
     /// Lists a directory if that is worth its cost.
-    fn list(&self, cached_dir: &Arc<CachedDir>, wanted: usize) {
+    fn list(&self, cached_dir: &Arc<CachedDir>, missing: usize) {
         let _lister = cached_dir.lock_listing();
         let (changes, mut account) = {
             let directory = cached_dir.read();
@@ -111,7 +135,7 @@ impl Revalidation<'_> {
         let costs = &self.cache.options.costs;
         let mut names = ListedNames::default();
         let (reader, want, path) = (self.cache.reader, self.cache.options.want, cached_dir.path());
-        let max = |size| account.max_names(costs, size, wanted);
+        let max = |size| account.max_names(costs, size, missing);
         let each = |name: &OsStr, attributes: &Attributes| names.push(name, attributes, want);
         let extent =
             system::list(reader, path, want, max, each).and_then(|complete| match complete {

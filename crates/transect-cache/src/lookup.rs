@@ -10,7 +10,7 @@ use super::lookup_error::LookupError;
 use super::name_table::{HashedName, Lookup};
 use super::options::Level;
 use super::revalidation::Revalidation;
-use super::split_path::{is_entry_name, split};
+use super::split_path::{is_entry_name, split_plain};
 use super::{AttributeCache, LookupResult};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,9 +130,10 @@ impl Revalidation<'_> {
     }
 
     fn look_up_path(&self, path: &Path, kind: LookupKind) -> Result<Lookup, LookupError> {
-        if let Some(lookup) = self.look_up_cached(path, kind) {
-            self.cache.store.counters.hits.add(1);
-            return Ok(lookup);
+        if self.level != Level::Verified
+            && let Some((cached_dir, name)) = self.find_cached_dir(path)
+        {
+            return Ok(self.answer(&cached_dir, self.hashed(name), path, kind));
         }
         let split = self.cache.scope.split(path)?;
         if self.level == Level::Verified {
@@ -143,17 +144,12 @@ impl Revalidation<'_> {
         Ok(self.answer(&cached_dir, self.hashed(split.name), &split.path, kind))
     }
 
-    /// Answers from memory, if the path is written in the form of the keys.
+    /// Returns the cached directory of a path that is written in the form of the keys, and the name in it.
     #[inline]
-    fn look_up_cached(&self, path: &Path, kind: LookupKind) -> Option<Lookup> {
-        if self.level == Level::Verified {
-            return None;
-        }
-        let (directory, name) = split(path)?;
-        let cached_dir =
-            self.cache.store.dirs.get(directory).filter(|cached_dir| cached_dir.inside_roots)?;
-        let lookup = self.look_up(&cached_dir.read(), self.hashed(name), kind);
-        lookup.answers(kind).then_some(lookup)
+    pub(super) fn find_cached_dir<'p>(&self, path: &'p Path) -> Option<(Arc<CachedDir>, &'p [u8])> {
+        let (directory, name) = split_plain(path)?;
+        let cached_dir = self.cache.store.dirs.get(directory)?;
+        cached_dir.inside_roots.then_some((cached_dir, name))
     }
 
     /// Answers a lookup of a name in a directory; the system is queried with `path`.
@@ -164,16 +160,24 @@ impl Revalidation<'_> {
         path: &Path,
         kind: LookupKind,
     ) -> Lookup {
-        let mut lookup = self.look_up(&cached_dir.read(), name, kind);
-        if !lookup.answers(kind) && self.prepare(cached_dir, 1) {
-            lookup = self.look_up(&cached_dir.read(), name, kind);
+        let (mut lookup, mut changes, prepares) = {
+            let directory = cached_dir.read();
+            let lookup = self.look_up(&directory, name, kind);
+            let prepares = !lookup.answers(kind) && !self.is_prepared(&directory);
+            (lookup, directory.changes, prepares)
+        };
+        if prepares {
+            self.prepare(cached_dir, 1, 1);
+            let directory = cached_dir.read();
+            lookup = self.look_up(&directory, name, kind);
+            changes = directory.changes;
         }
         if lookup.answers(kind) {
             self.cache.store.counters.hits.add(1);
             return lookup;
         }
         self.cache.store.counters.misses.add(1);
-        self.query_and_store(cached_dir, name, path, kind.follows()).into()
+        self.query_and_store(cached_dir, changes, name, path, kind.follows()).into()
     }
 
     /// Looks up a name in memory.

@@ -13,15 +13,15 @@ use super::revalidation::Revalidation;
 use super::split_path::is_entry_name;
 
 impl Revalidation<'_> {
-    /// Queries a name in a directory, and stores the result if the level permits.
+    /// Queries a name in a directory that had changed `changes` times, and stores the result if the level permits.
     pub(super) fn query_and_store(
         &self,
         cached_dir: &Arc<CachedDir>,
+        changes: u64,
         name: HashedName<'_>,
         path: &Path,
         follow: bool,
     ) -> LookupResult {
-        let changes = cached_dir.read().changes;
         let own = self.query(path, false);
         self.store(cached_dir, changes, name, &own);
         if follow && own.as_ref().is_ok_and(|own| own.file_type() == FileType::Symlink) {
@@ -47,6 +47,21 @@ impl Revalidation<'_> {
             }
         }
         target
+    }
+
+    /// Makes room for names whose attributes are about to be stored.
+    pub(super) fn reserve<'n>(
+        &self,
+        cached_dir: &CachedDir,
+        names: impl ExactSizeIterator<Item = &'n [u8]> + Clone,
+    ) {
+        let mut directory = cached_dir.write();
+        let freshness = directory.freshness(self.level, self.epoch, self.number);
+        let keeps = matches!(freshness, Freshness::Complete | Freshness::Watched);
+        if keeps && self.may_store(&directory, directory.changes) {
+            let bytes = names.clone().map(<[u8]>::len).sum();
+            directory.table.reserve(names.len(), bytes, &self.cache.store.hasher);
+        }
     }
 
     /// Stores the result of a query that began when the directory had changed `changes` times,

@@ -19,6 +19,23 @@ pub(super) fn split(path: &Path) -> Option<(&[u8], &[u8])> {
     Some((&bytes[..at], &bytes[at + 1..]))
 }
 
+/// As [`split`], if the name can be that of an entry. `..` may lead out of the roots.
+#[inline]
+pub(super) fn split_plain(path: &Path) -> Option<(&[u8], &[u8])> {
+    split(path).filter(|(_, name)| is_entry_name(name) && memchr::memchr(0, name).is_none())
+}
+
+/// Returns the last name of a path for the system.
+#[cfg(unix)]
+pub(super) fn os_name<'p>(_: &'p Path, name: &'p [u8]) -> Option<&'p OsStr> {
+    Some(std::os::unix::ffi::OsStrExt::from_bytes(name))
+}
+
+#[cfg(not(unix))]
+pub(super) fn os_name<'p>(path: &'p Path, _: &'p [u8]) -> Option<&'p std::ffi::OsStr> {
+    path.file_name()
+}
+
 /// Returns the key of a directory: its path without a separator at the end.
 pub(super) fn key(directory: &Path) -> &[u8] {
     let bytes = directory.as_os_str().as_encoded_bytes();

