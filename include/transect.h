@@ -476,7 +476,7 @@ TRANSECT_API transect_status transect_table_totals(const transect_table *table, 
 typedef struct transect_cache transect_cache;
 
 enum {
-    /* Nothing is queried twice, and changes are not seen until `transect_cache_thaw`. */
+    /* Nothing is queried twice, and changes are not seen until `transect_cache_clear`. */
     TRANSECT_LEVEL_FROZEN = 0,
     /* A listing is used while its directory is unchanged; attributes are always queried. */
     TRANSECT_LEVEL_CHECKED = 1,
@@ -544,7 +544,7 @@ TRANSECT_API transect_status transect_cache_get_many_links(transect_cache *cache
 
 /* Switches to level frozen until `transect_cache_thaw`: for the time of a build or of loading a project. */
 TRANSECT_API transect_status transect_cache_freeze(transect_cache *cache, transect_error *error);
-/* Returns to the level of the cache. At level frozen, drops everything. */
+/* Ends what `transect_cache_freeze` began. At level frozen, both do nothing. */
 TRANSECT_API transect_status transect_cache_thaw(transect_cache *cache, transect_error *error);
 /* At level watched, applies all changes made before this call; later lookups see them. Returns
  * TRANSECT_CHANGES_LOST if notifications were lost and everything was dropped. */

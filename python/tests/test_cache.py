@@ -43,6 +43,8 @@ def test_levels_see_changes(tree):
     frozen = caches["frozen"]
     assert frozen.get(path).size == 5 and not frozen.exists(missing)
     frozen.thaw()
+    assert frozen.get(path).size == 5
+    frozen.clear()
     assert frozen.get(path).size == 18 and frozen.exists(missing)
     pathlib.Path(path).write_text("x")
     assert frozen.get(path).size == 18

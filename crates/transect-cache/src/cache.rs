@@ -38,7 +38,7 @@ impl AttributeCache {
         if self.frozen.load(Ordering::Acquire) { Level::Frozen } else { self.options.level }
     }
 
-    /// Switches to [`Level::Frozen`] until [`AttributeCache::thaw`].
+    /// Switches to [`Level::Frozen`] until [`AttributeCache::thaw`]; a cache of that level stays as it is.
     ///
     /// Entries of [`Level::Checked`] are dropped, because they were checked for earlier lookups
     /// only. Entries of [`Level::Watched`] are settled first, and kept.
@@ -76,13 +76,15 @@ impl AttributeCache {
         self.watches.as_ref().is_none_or(|watches| watches.settle(&self.store))
     }
 
-    /// Returns to the level of the options. If that is [`Level::Frozen`], drops everything and
-    /// freezes anew.
+    /// Ends what [`AttributeCache::freeze`] began. Does nothing at [`Level::Frozen`], where every pass may be put between
+    /// both: there, [`AttributeCache::clear`] makes changes seen.
     pub fn thaw(&self) {
-        let was_frozen = self.frozen.swap(false, Ordering::AcqRel);
-        if self.options.level == Level::Frozen || was_frozen && self.watches.is_none() {
+        if !self.frozen.swap(false, Ordering::AcqRel) {
+            return;
+        }
+        if self.watches.is_none() {
             self.begin_epoch();
-        } else if was_frozen {
+        } else {
             self.store.dirs.for_each(|cached_dir| self.forget_unwatched(cached_dir));
         }
     }

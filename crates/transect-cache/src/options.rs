@@ -12,7 +12,7 @@ transect_sys::words! {
     #[non_exhaustive]
     pub enum Level {
         /// Nothing is queried twice, and changes are not seen until
-        /// [`AttributeCache::thaw`](super::AttributeCache::thaw). For loading a project.
+        /// [`AttributeCache::clear`](super::AttributeCache::clear). For loading a project.
         Frozen = "frozen",
         /// A listing is used while its directory is unchanged, by identity and times; that is queried
         /// once in every [revalidation](super::Revalidation). Attributes are always queried. This level

@@ -19,7 +19,7 @@ use crate::walk::all_attributes;
 /// A cache of file attributes, which is queried like the file system.
 ///
 /// level: what the cache guarantees.
-///     "frozen": nothing is queried twice; changes are not seen until `thaw` or `clear`.
+///     "frozen": nothing is queried twice; changes are not seen until `clear`.
 ///     "checked": a listing is used while its directory is unchanged; attributes are always queried. So
 ///         it saves queries of missing names.
 ///     "watched": as "frozen", but the system reports changes: those made before a call of `settle` are
@@ -122,7 +122,7 @@ impl AttributeCache {
         self.cache().map(|cache| py.detach(|| cache.freeze()))
     }
 
-    /// Return to the level of the call. At the level "frozen", drop everything and freeze anew.
+    /// End what `freeze` began. At the level "frozen" this does nothing; `clear` makes changes seen.
     fn thaw(&self, py: Python<'_>) -> PyResult<()> {
         self.cache().map(|cache| py.detach(|| cache.thaw()))
     }

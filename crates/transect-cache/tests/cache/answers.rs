@@ -310,7 +310,7 @@ fn case_makes_no_difference(folding: &Path) {
 }
 
 #[test]
-fn lookup_root_deleted_missing_after_thaw() {
+fn lookup_root_deleted_missing_after_clear() {
     let temp = TempDir::new();
     let root = make_dir(temp.join("root"));
     write(root.join("file"), "1");
@@ -323,7 +323,7 @@ fn lookup_root_deleted_missing_after_thaw() {
     assert!(frozen.get(root.join("file")).is_ok(), "nothing is asked twice");
     assert!(checked.get(root.join("file")).unwrap_err().is_missing());
     assert_eq!(checked.exists(root.join("file")), Ok(false));
-    frozen.thaw();
+    frozen.clear();
     assert!(frozen.get(root.join("file")).unwrap_err().is_missing());
     assert_eq!(cache(Level::Frozen).exists(&root), Ok(false));
 }

@@ -1,4 +1,4 @@
-//! `Level::Frozen`: nothing is queried twice until it is thawed.
+//! `Level::Frozen`: nothing is queried twice until the cache is cleared.
 
 use std::os::unix::fs::symlink;
 
@@ -8,7 +8,7 @@ use transect_testkit::TempDir;
 use crate::support::{NEVER, cache, eager, make_dir, oracle, seen, write};
 
 #[test]
-fn frozen_results_stay_until_thaw() {
+fn frozen_results_stay_until_clear() {
     let temp = TempDir::new();
     let file = write(temp.join("file"), "1");
     let missing = temp.join("missing");
@@ -22,10 +22,14 @@ fn frozen_results_stay_until_thaw() {
         write(missing.clone(), "came");
         assert_eq!(cache.get(&file).unwrap().size(), Some(1));
         assert!(cache.get(&missing).is_err());
-        let after = cache.counts();
-        assert_eq!(after.hits - before.hits, 2);
-        assert_eq!((after.queries, after.listings), (before.queries, before.listings));
+        cache.freeze();
+        assert_eq!(cache.get(&file).unwrap().size(), Some(1));
         cache.thaw();
+        assert!(cache.get(&missing).is_err(), "a pass between both drops nothing");
+        let after = cache.counts();
+        assert_eq!(after.hits - before.hits, 4);
+        assert_eq!((after.queries, after.listings), (before.queries, before.listings));
+        cache.clear();
         assert_eq!(cache.get(&file).unwrap().size(), Some(7));
         assert_eq!(cache.get(&missing).unwrap().size(), Some(4));
     }

@@ -118,7 +118,7 @@ type Question = (OsString, bool);
 struct Promise {
     cache: AttributeCache,
     /// Frozen: the first result of each lookup, and every result that was correct since the last
-    /// thaw.
+    /// clear.
     first: HashMap<Question, Seen>,
     truths: HashMap<Question, Vec<Seen>>,
 }
@@ -187,8 +187,8 @@ impl Promise {
         }
     }
 
-    fn thaw(&mut self) {
-        self.cache.thaw();
+    fn clear(&mut self) {
+        self.cache.clear();
         self.first.clear();
         self.truths.clear();
     }
@@ -229,7 +229,7 @@ proptest! {
             apply(root, &change);
             for promise in &mut promises {
                 if chance % 16 == 1 {
-                    promise.thaw();
+                    promise.clear();
                 }
                 promise.witness(&all);
                 promise.hold(&asked);

@@ -14,7 +14,7 @@ Runs until it is interrupted, or idle for the time of --idle. Answers only progr
 docs/SERVICE.md documents the protocol; `transect attributes --service` is a client.
 
 Levels: watched (the system reports changes), checked (each request checks the listing and queries \
-attributes anew), frozen (nothing changes until a program thaws it), verified (nothing is kept).
+attributes anew), frozen (nothing changes until it is invalidated), verified (nothing is kept).
 
 Default socket: transect/cache.sock in $XDG_RUNTIME_DIR, or in a private directory of the user below the \
 temporary directory; on Windows, the pipe \\\\.\\pipe\\transect-ID with the id of the user (its SID).

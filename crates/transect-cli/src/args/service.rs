@@ -19,8 +19,8 @@ Examples:
 Exit codes: 0 done; 2 wrong usage, or no service answers.";
 
 const THAW_NOTES: &str = "\
-Returns to the level that the service was started with. A service of level `frozen` drops everything, and \
-freezes again.
+Returns to the level that the service was started with. A service of level `frozen` stays frozen: \
+`transect service invalidate` makes it query anew.
 
 Examples:
   Thaw the service of this user:

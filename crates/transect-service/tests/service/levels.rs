@@ -32,7 +32,7 @@ fn assert_size_after_settle(client: &mut Client, path: &Path, expected: Option<u
 }
 
 #[test]
-fn frozen_answers_stay_until_thaw() {
+fn frozen_answers_stay_until_all_is_invalidated() {
     let served = Served::new(Level::Frozen);
     let (mut one, mut other) = (served.client(), served.client());
     let (file, new) = (served.temp.join("file"), served.temp.join("new"));
@@ -43,6 +43,8 @@ fn frozen_answers_stay_until_thaw() {
     assert!(one.settle().unwrap());
     assert_eq!((size(&mut other, &file), size(&mut other, &new)), (Some(1), None));
     other.thaw().unwrap();
+    assert_eq!(size(&mut one, &file), Some(1), "the level of the service");
+    other.clear().unwrap();
     assert_eq!((size(&mut one, &file), size(&mut one, &new)), (Some(2), Some(3)));
 }
 
