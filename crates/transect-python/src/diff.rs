@@ -106,7 +106,7 @@ impl Source {
                 let path =
                     if has_stored { std::path::absolute(&path).unwrap_or(path) } else { path };
                 let options = ScanOptions::new([path]).cancel(cancel.clone());
-                let tree = snapshot::read_live(options, FIELDS);
+                let tree = LiveTree::read(options, FIELDS);
                 Python::attach(|py| {
                     let tree = tree.map_err(|error| errors::exception(py, &error))?;
                     errors::failed_root(py, tree.table().diagnostics())?;

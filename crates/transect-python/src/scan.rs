@@ -175,7 +175,7 @@ fn read(
         Some(meter) => meter.call1((CountsSoFar::new(progress.counts(), finished),)).map(drop),
         None => Ok(()),
     };
-    let read = || snapshot::read_live(options, fields);
+    let read = || LiveTree::read(options, fields);
     let tree = job::run(py, &cancel, |_| show(false), read)?;
     show(true)?;
     tree.map_err(|error| errors::exception(py, &error))

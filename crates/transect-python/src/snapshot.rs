@@ -1,13 +1,11 @@
-//! Trees in files, and trees with what a snapshot tells of them.
+//! Trees in files.
 
 use std::path::Path;
 
 use pyo3::exceptions::{PyOverflowError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
-use transect::table::TableBuilder;
-use transect::{Cancel, Error, FieldMask, Filters, ScanOptions};
-use transect_snapshot::{LiveTree, Metadata, ReadError, Scope, Snapshot};
-use transect_sys::host::{host_name, now};
+use transect::Cancel;
+use transect_snapshot::{LiveTree, ReadError, Snapshot};
 use transect_transform::publish::put_with;
 
 use crate::columns::Column;
@@ -43,23 +41,6 @@ pub(crate) fn exception(py: Python<'_>, path: &Path, error: &ReadError) -> PyErr
         ReadError::Table(error) => PyOverflowError::new_err(error.to_string()),
         error => PyValueError::new_err(format!("cannot read '{}': {error}", path.display())),
     }
-}
-
-/// Reads trees with what a snapshot tells of them.
-pub(crate) fn read_live(options: ScanOptions, fields: FieldMask) -> Result<LiveTree, Error> {
-    let mut scope = Scope::default();
-    (scope.one_file_system, scope.pseudo) = (options.same_file_system, options.pseudo_file_systems);
-    scope.follow = options.follow_links;
-    let by_depth = options.min_depth > 0 || options.max_depth.is_some();
-    scope.filtered = options.filters != Filters::new() || by_depth;
-    let builder = TableBuilder::new(fields);
-    let started = now();
-    let (sink, outcome) = options.plan()?.run(|| builder.sink())?.split();
-    let table = sink.into_table()?;
-    let mut metadata = Metadata::of_walk(&table, &outcome);
-    (metadata.started, metadata.ended) = (Some(started), Some(now()));
-    (metadata.scope, metadata.host) = (Some(scope), host_name());
-    Ok(LiveTree::new(table, metadata))
 }
 
 /// Stores a tree in a file.

@@ -8,9 +8,8 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use transect::table::TableBuilder;
 use transect::{Cancel, FieldMask, ScanOptions};
-use transect_snapshot::{DiffOptions, LiveTree, Metadata, ReadError, Snapshot, diff, write};
+use transect_snapshot::{DiffOptions, LiveTree, ReadError, Snapshot, diff, write};
 
 #[expect(clippy::disallowed_methods, reason = "an example prints")]
 fn main() -> Result<(), Box<dyn Error>> {
@@ -20,13 +19,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 pub(crate) fn run(index: &Path, root: &Path, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    let builder = TableBuilder::new(FieldMask::MTIME);
-    let plan = ScanOptions::new([std::path::absolute(root)?]).plan()?;
-    let (sink, outcome) = plan.run(|| builder.sink())?.split();
-    let table = sink.into_table()?;
-    table.roots().next().ok_or("the directory cannot be read")?;
-    let metadata = Metadata::of_walk(&table, &outcome);
-    let tree = LiveTree::new(table, metadata);
+    let walk = ScanOptions::new([std::path::absolute(root)?]);
+    let tree = LiveTree::read(walk, FieldMask::MTIME)?;
     let mut options = DiffOptions::default();
     options.ignored = FieldMask::ALLOCATED;
     match Snapshot::open(index) {

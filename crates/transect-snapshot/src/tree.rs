@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use transect::table::{Row, Table, TreeOrder, UnreadReason};
-use transect::{Attributes, FieldMask, FileType};
+use transect::table::{Row, Table, TableBuilder, TreeOrder, UnreadReason};
+use transect::{Attributes, Error, FieldMask, FileType, ScanOptions};
+use transect_sys::host::{host_name, now};
 
 use crate::digest::Digest;
-use crate::metadata::{FileSystem, Metadata};
+use crate::metadata::{FileSystem, Metadata, Scope};
 use crate::read::footer::Footer;
 use crate::read::{CommonRows, ReadAt, ReadError, RowReader, Snapshot, StoredTotals, advance_both};
 
@@ -18,6 +19,26 @@ pub struct LiveTree {
 }
 
 impl LiveTree {
+    /// Reads a tree with these attributes, and with the metadata that its snapshot needs. Errors inside the tree are in
+    /// the table's diagnostics. The paths of a snapshot are absolute, so its roots should be.
+    ///
+    /// # Errors
+    /// Those of [`Table::read_with`].
+    pub fn read(options: ScanOptions, fields: FieldMask) -> Result<Self, Error> {
+        let mut scope = Scope::default();
+        (scope.one_file_system, scope.pseudo) =
+            (options.same_file_system, options.pseudo_file_systems);
+        (scope.follow, scope.filtered) = (options.follow_links, options.is_filtered());
+        let builder = TableBuilder::new(fields);
+        let started = now();
+        let (sink, outcome) = options.plan()?.run(|| builder.sink())?.split();
+        let table = sink.into_table()?.require_root()?;
+        let mut metadata = Metadata::of_walk(&table, &outcome);
+        (metadata.started, metadata.ended) = (Some(started), Some(now()));
+        (metadata.scope, metadata.host) = (Some(scope), host_name());
+        Ok(Self { table, metadata })
+    }
+
     /// Returns a tree; `metadata` has its file systems.
     pub fn new(table: Table, metadata: Metadata) -> Self {
         Self { table, metadata }

@@ -142,6 +142,13 @@ impl ScanOptions {
         self
     }
 
+    /// Returns whether a filter or a limit of depth can leave out entries.
+    #[doc(hidden)]
+    pub fn is_filtered(&self) -> bool {
+        let by_depth = self.min_depth > 0 || self.max_depth.is_some();
+        by_depth || self.entry_filter.is_some() || self.filters != Filters::new()
+    }
+
     /// Returns the order of the entries of one directory; `None` if they are not sorted.
     pub(crate) fn sorts_by(&self) -> Option<SiblingOrder> {
         self.sibling_order.clone().or(self.sort_by_name.then(SiblingOrder::default))

@@ -6,6 +6,7 @@ mod find;
 mod flips;
 mod hostile;
 mod largest;
+mod live;
 mod model;
 mod round_trip;
 #[cfg(unix)]

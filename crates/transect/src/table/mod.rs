@@ -118,12 +118,20 @@ impl Table {
     /// can.
     pub fn read_with(options: ScanOptions, columns: FieldMask) -> Result<Self, Error> {
         let builder = TableBuilder::new(columns);
-        let mut table = options.plan()?.run(|| builder.sink())?.sink.into_table()?;
-        let errors = &mut table.diagnostics.kept_errors;
+        options.plan()?.run(|| builder.sink())?.sink.into_table()?.require_root()
+    }
+
+    /// Returns the table, unless no root could be read.
+    ///
+    /// # Errors
+    /// That of a root.
+    #[doc(hidden)]
+    pub fn require_root(mut self) -> Result<Self, Error> {
+        let errors = &mut self.diagnostics.kept_errors;
         // The only entries at depth 0 are the roots themselves.
-        match errors.iter().position(|error| error.depth() == 0 && table.entries == 0) {
+        match errors.iter().position(|error| error.depth() == 0 && self.entries == 0) {
             Some(index) => Err(Error::Root(errors.swap_remove(index))),
-            None => Ok(table),
+            None => Ok(self),
         }
     }
 
