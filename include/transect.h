@@ -1,4 +1,5 @@
-/* transect.h: walks directory trees, reads them into tables, and caches attributes of files.
+/* transect.h: walks directory trees, reads them into tables, finds what changed in them, and caches attributes of
+ * files.
  *
  * Link with -ltransect. docs/C.md has an example for each task; crates/transect-c/samples has whole
  * programs in C and C++. The header works with C99, C++11 and everything later.
@@ -96,7 +97,7 @@ enum {
     TRANSECT_TOO_MANY_OPEN = 39,
     /* The device or file system could not be read. */
     TRANSECT_IO = 40,
-    /* The file system returned a malformed record. */
+    /* The file system returned a malformed record, or a file is not a snapshot, or is damaged. */
     TRANSECT_INVALID_DATA = 41,
     /* A directory lists the entry, but the file system does not find it. */
     TRANSECT_INCONSISTENT = 42,
@@ -351,8 +352,10 @@ typedef struct transect_counts {
     uint64_t skipped;
     /* 1 if a callback returned TRANSECT_STOP. */
     uint64_t stopped;
+    /* 1 if `transect_snapshot_update` compared the tree with an earlier snapshot. */
+    uint64_t compared;
     /* Zeros, for later versions. */
-    uint64_t reserved[4];
+    uint64_t reserved[3];
 } transect_counts;
 
 /* Walks a tree and calls `on_entry` for everything in it, the root included, in no particular order. By
@@ -468,6 +471,67 @@ TRANSECT_API transect_status transect_table_attributes(const transect_table *tab
                                                        transect_attributes *attributes, transect_error *error);
 TRANSECT_API transect_status transect_table_totals(const transect_table *table, transect_row row,
                                                    transect_totals *totals, transect_error *error);
+
+/* ---- Snapshots ----------------------------------------------------------------------------------- */
+
+/* What happened to an entry. Later versions may add more. */
+enum {
+    /* It is new, with everything below it: nothing below it is a change of its own. */
+    TRANSECT_CHANGE_ADDED = 0,
+    /* It is gone, with everything below it. */
+    TRANSECT_CHANGE_REMOVED = 1,
+    /* Its attributes changed. */
+    TRANSECT_CHANGE_MODIFIED = 2,
+    /* It has another path; everything below it moved with it. Found if both trees have TRANSECT_FIELD_INODE,
+     * TRANSECT_FIELD_DEVICE and TRANSECT_FIELD_MTIME or _BTIME; otherwise it is removed and added. */
+    TRANSECT_CHANGE_RENAMED = 3,
+    /* Another type of entry has its name. */
+    TRANSECT_CHANGE_TYPE_CHANGED = 4,
+    /* A directory could be read before, and not this time: what was in it may still exist. */
+    TRANSECT_CHANGE_UNREADABLE = 5,
+    /* A directory could not be read before: what is in it may have existed. */
+    TRANSECT_CHANGE_READABLE = 6
+};
+
+/* A change, valid during the callback that receives it. Later versions may add fields at the end. */
+typedef struct transect_change {
+    /* One of TRANSECT_CHANGE_... */
+    uint32_t kind;
+    /* 1: a directory was modified only because its entries changed: its size, times or number of links. */
+    uint32_t consequence;
+    /* The absolute path; before the change if the entry is gone. Ends with a NUL. */
+    const char *path;
+    size_t path_length;
+    /* The path before the change if it was another one, otherwise NULL. */
+    const char *from;
+    size_t from_length;
+} transect_change;
+
+/* Receives a change. */
+typedef void (*transect_on_change)(void *context, const transect_change *change);
+
+/* Reads a tree, compares it with the snapshot of it in the file `snapshot`, calls `on_change` for what changed, and
+ * replaces the snapshot. If the file does not exist, there is nothing to compare with, `counts->compared` is 0, and
+ * the file is created. It is a Parquet file that the program `transect` reads, too.
+ *
+ * Compared are types and those requested attributes that both trees have: of TRANSECT_FIELD_SIZE, _MTIME, _MODE, _UID,
+ * _GID, _NLINK, _ATTRIBUTE_BITS and _REPARSE_TAG. Use the same options for each call: what a filter leaves out
+ * is removed, and a snapshot of another tree is compared like one of this tree. If the snapshot lies inside
+ * the tree, it is among the changes.
+ *
+ * The callbacks run on the calling thread after the walk, sorted by path. If one of them calls
+ * `transect_control_cancel`, the others still follow, the snapshot stays as it was, and the function returns
+ * TRANSECT_CANCELLED.
+ *
+ * Replaces the snapshot at once and only if everything succeeded; after a failure, the next call finds the same changes
+ * again. Errors inside the tree are counted: `counts->errors`. `options`, `context` and `counts` may be NULL.
+ *
+ * Fails if the root cannot be accessed, if the file is not a snapshot (TRANSECT_INVALID_DATA), or if it cannot be
+ * read or replaced. */
+TRANSECT_API transect_status transect_snapshot_update(const char *snapshot, const char *path,
+                                                      const transect_options *options,
+                                                      transect_on_change on_change, void *context,
+                                                      transect_counts *counts, transect_error *error);
 
 /* ---- The attribute cache ------------------------------------------------------------------------- */
 

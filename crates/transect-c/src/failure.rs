@@ -4,10 +4,12 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char};
 use std::fmt;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use transect::{Error, FaultKind, ScanError};
 use transect_cache::LookupError;
+use transect_snapshot::ReadError;
 
 /// Defines the statuses with their words.
 macro_rules! statuses {
@@ -121,6 +123,10 @@ pub(crate) enum Failure<'a> {
     Missing(Cow<'a, Path>),
     /// No directory of a search contains the name.
     NotInSearch(Cow<'a, Path>),
+    /// A snapshot cannot be read.
+    ReadSnapshot(ReadError, PathBuf),
+    /// A snapshot cannot be stored.
+    WriteSnapshot(transect_transform::Error),
     /// Notifications were lost.
     ChangesLost,
     /// A walk has no more entries.
@@ -156,6 +162,9 @@ impl Failure<'_> {
             Self::Scan(error) => of_kind(error.kind()),
             Self::Lookup(error, _) => of_lookup(*error),
             Self::Missing(_) | Self::NotInSearch(_) => status::NOT_FOUND,
+            Self::ReadSnapshot(ReadError::Table(_), _) => status::TOO_MANY_ENTRIES,
+            Self::ReadSnapshot(error, _) => of_io(io_error_of(error), status::INVALID_DATA),
+            Self::WriteSnapshot(error) => of_io(error.io_error(), status::OTHER),
             Self::ChangesLost => status::CHANGES_LOST,
             Self::End => status::END,
             Self::Cancelled => status::CANCELLED,
@@ -168,6 +177,8 @@ impl Failure<'_> {
             Self::Walk(error) => error.io_error()?.raw_os_error(),
             Self::Scan(error) => error.io_error().raw_os_error(),
             Self::Lookup(error, _) => os_error_of(*error),
+            Self::ReadSnapshot(error, _) => io_error_of(error)?.raw_os_error(),
+            Self::WriteSnapshot(error) => error.io_error()?.raw_os_error(),
             _ => None,
         }
     }
@@ -186,6 +197,10 @@ impl fmt::Display for Failure<'_> {
             Self::NotInSearch(name) => {
                 write!(f, "cannot find '{}': no directory contains it", name.display())
             }
+            Self::ReadSnapshot(error, path) => {
+                write!(f, "cannot read '{}': {error}", path.display())
+            }
+            Self::WriteSnapshot(error) => error.fmt(f),
             Self::ChangesLost => f.write_str("notifications of changes were lost"),
             Self::End => f.write_str("there are no more entries"),
             Self::Cancelled => f.write_str("the walk was cancelled"),
@@ -215,6 +230,18 @@ pub(crate) fn of_lookup(error: LookupError) -> i32 {
         LookupError::OutsideRoots => status::OUTSIDE_ROOTS,
         _ => status::INVALID_ARGUMENT,
     }
+}
+
+fn io_error_of(error: &ReadError) -> Option<&io::Error> {
+    match error {
+        ReadError::Io(error) => Some(error),
+        _ => None,
+    }
+}
+
+/// Returns the status of an error of the system, or `otherwise` if there is none.
+fn of_io(error: Option<&io::Error>, otherwise: i32) -> i32 {
+    error.map_or(otherwise, |error| of_kind(FaultKind::of(error)))
 }
 
 /// Returns the status with the word of a kind.

@@ -2,7 +2,7 @@
 //! only what that header leaves out.
 //!
 //! ```text
-//! C: transect_walk(path, …) ─► guard ─► Text, Option<&T>, out ─► the crates `transect`, `transect-cache`
+//! C: transect_walk(path, …) ─► guard ─► Text, Option<&T>, out ─► the crates `transect`, `transect-cache`, …
 //!                          ◄── status, transect_error ◄── Failure, or a caught panic
 //! ```
 //!
@@ -21,6 +21,7 @@ pub mod options;
 mod path;
 pub mod pull;
 pub mod search;
+pub mod snapshot;
 pub mod table;
 pub mod version;
 pub mod walk;

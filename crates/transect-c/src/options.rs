@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::path::Path;
 use std::sync::Arc;
 
-use transect::{FieldMask, ScanOptions};
+use transect::{Cancel, FieldMask, ScanOptions};
 
 use crate::attributes::FIELDS;
 use crate::boundary::{Text, functions, objects, required};
@@ -31,6 +31,10 @@ impl WalkOptions {
     /// Fails if the control of these options has ended a walk.
     pub(crate) fn require_not_cancelled(&self) -> Result<(), Failure<'static>> {
         if self.scan.cancel.is_cancelled() { Err(Failure::Cancelled) } else { Ok(()) }
+    }
+
+    pub(crate) fn cancel(&self) -> &Cancel {
+        &self.scan.cancel
     }
 
     pub(crate) fn with_root(&self, root: &Path) -> ScanOptions {

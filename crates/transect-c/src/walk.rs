@@ -77,7 +77,8 @@ pub struct WalkCounts {
     pub vanished: u64,
     pub skipped: u64,
     pub stopped: u64,
-    pub reserved: [u64; 4],
+    pub compared: u64,
+    pub reserved: [u64; 3],
 }
 
 impl WalkCounts {

@@ -12,8 +12,10 @@ use transect_c::control::ProgressCounts;
 use transect_c::failure::{CallError, status};
 use transect_c::filter::Candidate;
 use transect_c::search::Found;
+use transect_c::snapshot::CChange;
 use transect_c::table::{NO_ROW, Totals};
 use transect_c::walk::{Entry, WalkCounts, flow};
+use transect_snapshot::ChangeKind;
 use transect_testkit::TempDir;
 
 use crate::kit::{compiler, has, header, library, repository, run, source};
@@ -147,7 +149,7 @@ fn layouts_and_constants_are_those_of_the_header() {
         lines,
         expected,
         "transect_counts",
-        WalkCounts { entries, errors, vanished, skipped, stopped, reserved }
+        WalkCounts { entries, errors, vanished, skipped, stopped, compared, reserved }
     );
     layout!(
         lines,
@@ -196,6 +198,12 @@ fn layouts_and_constants_are_those_of_the_header() {
     layout!(lines, expected, "transect_candidate", Candidate<'_> {
         entry, name, name_length, depth, type_
     });
+    layout!(
+        lines,
+        expected,
+        "transect_change",
+        CChange { kind, consequence, path, path_length, from, from_length }
+    );
     layout!(lines, expected, "transect_found", Found { index, path_length, attributes });
     // Every field has a line of its own in the header, and every struct ends with its name.
     let header = header();
@@ -221,6 +229,9 @@ fn layouts_and_constants_are_those_of_the_header() {
     }
     for of in FileType::ALL {
         add("TYPE_", of.as_str(), *of as i64);
+    }
+    for of in ChangeKind::ALL {
+        add("CHANGE_", of.as_str(), *of as i64);
     }
     for (name, field) in FieldMask::all().iter_names().filter(|(name, _)| *name != "SHORT_NAME") {
         let name = if name == "ATTRIBUTES" { "ATTRIBUTE_BITS" } else { name };
@@ -259,7 +270,7 @@ fn examples_of_the_document_compile() {
     }
     let text = std::fs::read_to_string(repository().join("docs/C.md")).unwrap();
     let examples: Vec<&str> = text.split("\n```c\n").skip(1).collect();
-    assert_eq!(examples.len(), 6);
+    assert_eq!(examples.len(), 7);
     let temp = TempDir::new();
     let file = temp.join("examples.c");
     let mut source = "#include <stdio.h>\n#include <string.h>\n#include <transect.h>\n".to_owned();
