@@ -15,6 +15,9 @@ mod du;
 #[path = "../../../transect/examples/find.rs"]
 #[expect(dead_code, reason = "the test calls `run`, not `main`")]
 mod find;
+#[path = "../../../transect-snapshot/examples/index.rs"]
+#[expect(dead_code, reason = "the test calls `run`, not `main`")]
+mod index;
 #[path = "../../../transect-cache/examples/resolve.rs"]
 #[expect(dead_code, reason = "the test calls `run`, not `main`")]
 mod resolve;
@@ -83,6 +86,44 @@ fn find_prints_what_the_example_in_rust_prints() {
     assert_eq!(sorted(&printed), sorted(std::str::from_utf8(&expected).unwrap()));
     assert!(printed.contains("          5 ") && printed.contains("/two\nlines.c\n"), "{printed}");
     assert!(!printed.contains("out.o") && printed.ends_with("\n3 files\n"), "{printed}");
+}
+
+#[test]
+fn index_prints_what_the_example_in_rust_prints() {
+    if !has("index_prints_what_the_example_in_rust_prints", "cc") {
+        return;
+    }
+    let (tree, temp) = (tree(), TempDir::new());
+    let built = build("cc", "-std=c11", "samples/index.c", temp.path());
+    let files = [temp.join("of-c"), temp.join("of-rust")];
+    let call = |file: &Path, root: &Path| {
+        let output = run(program(&built).arg(file).arg(root));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let expected = |file: &Path| {
+        let mut expected = Vec::new();
+        index::run(file, tree.path(), &mut expected).unwrap();
+        String::from_utf8(expected).unwrap()
+    };
+    for round in 0..3 {
+        // In the second round, each continues with the snapshot of the other.
+        let [ours, theirs] = files.each_ref().map(|file| file.as_path());
+        let (ours, theirs) = if round == 1 { (theirs, ours) } else { (ours, theirs) };
+        let printed = call(ours, tree.path());
+        assert_eq!(printed, expected(theirs));
+        assert_eq!(printed.is_empty(), round == 1, "{printed}");
+        if round == 1 {
+            fs::write(tree.join("src/deep/er/b.c"), "longer").unwrap();
+            fs::write(tree.join("new\nname"), "").unwrap();
+            fs::remove_dir_all(tree.join("build")).unwrap();
+        } else if round == 2 {
+            assert_eq!(printed.lines().count(), 4, "{printed}");
+        }
+    }
+
+    let failed = program(&built).arg(&files[0]).arg(tree.join("none")).output().unwrap();
+    let said = String::from_utf8_lossy(&failed.stderr);
+    assert!(!failed.status.success() && said.starts_with("index: cannot access '"), "{said}");
 }
 
 #[test]
