@@ -12,12 +12,15 @@ type Found = (usize, PathBuf, [bool; 3]);
 
 /// The same program with either crate: what both ways to walk find.
 macro_rules! found_by {
-    ($krate:ident, $root:expr, $flags:expr, $more:expr) => {{
+    ($krate:ident, $root:expr, $flags:expr) => {{
         let [hidden, ignore, git, custom, follow, deep, filter, threads, below, anywhere] =
             [1, 2, 4, 8, 16, 32, 64, 128, 256, 512].map(|flag| $flags & flag != 0);
         let mut builder = $krate::WalkBuilder::new($root);
         builder.hidden(hidden).ignore(ignore).git_ignore(git).follow_links(follow);
         builder.threads(usize::from(threads) * 3).parents(!below).require_git(!anywhere);
+        // That crate looks for repositories only for rules in them, and above the roots only with `git_ignore`.
+        let exclude = (git || $root.join(".git").exists()) && $flags / 3 % 4 != 1;
+        builder.git_exclude(exclude).git_global((git || exclude) && $flags / 3 % 4 != 2);
         if custom {
             builder.add_custom_ignore_filename(".one").add_custom_ignore_filename(".two");
         }
@@ -35,7 +38,6 @@ macro_rules! found_by {
         if filter {
             builder.filter_entry(|entry| entry.file_name() != "b");
         }
-        $more(&mut builder, git);
         let of = |entry: $krate::DirEntry| -> Found {
             let file_type = entry.file_type().expect("a type");
             let types = [file_type.is_dir(), file_type.is_file(), entry.path_is_symlink()];
@@ -58,14 +60,11 @@ macro_rules! found_by {
 fn compare(root: &Path, flags: u32) {
     let expected = {
         use ::ignore;
-        let all_of_git = |builder: &mut ignore::WalkBuilder, git: bool| {
-            builder.git_global(git).git_exclude(git);
-        };
-        found_by!(ignore, root, flags, all_of_git)
+        found_by!(ignore, root, flags)
     };
     let found = {
         use transect::ignore;
-        found_by!(ignore, root, flags, |_: &mut ignore::WalkBuilder, _: bool| {})
+        found_by!(ignore, root, flags)
     };
     for (found, expected) in found.iter().zip(&expected) {
         // There, a root that is a link remains one.
@@ -126,6 +125,43 @@ fn ignore_any_options_same_entries() {
         #[cfg(unix)]
         compare(&temp.join("to-directory"), flags);
     }
+}
+
+/// The user's file of rules is found through the environment, so another process compares.
+#[test]
+#[cfg(unix)]
+fn ignore_git_global_and_exclude_same_entries() {
+    const TREE: &str = "TRANSECT_TEST_TREE";
+    let Some(tree) = std::env::var_os(TREE) else {
+        let temp = tree();
+        write(temp.path(), "home/git/ignore", "*.rs\n!excluded\n");
+        let child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "ignore::ignore_git_global_and_exclude_same_entries"])
+            .env(TREE, temp.path())
+            .env("XDG_CONFIG_HOME", temp.join("home"))
+            .env("HOME", temp.join("home"))
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_SYSTEM", "/dev/null")
+            .output();
+        let child = child.unwrap();
+        assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
+        return;
+    };
+    let tree = Path::new(&tree);
+    for root in [tree.to_owned(), tree.join("a/b")] {
+        (0..256).step_by(5).for_each(|flags| compare(&root, flags));
+    }
+    let count = |exclude: bool, global: bool| {
+        let mut builder = transect::ignore::WalkBuilder::new(tree.join("a/b"));
+        builder.ignore(false).git_ignore(false).git_exclude(exclude).git_global(global);
+        let names = builder.build().map(|entry| entry.unwrap().file_name().to_owned());
+        let names: Vec<_> = names.collect();
+        ["excluded", "x.rs", "x.o"].map(|name| names.iter().any(|it| *it == *name))
+    };
+    assert_eq!(count(true, true), [false, false, true]);
+    assert_eq!(count(true, false), [false, true, true]);
+    assert_eq!(count(false, true), [true, false, true]);
+    assert_eq!(count(false, false), [true, true, true]);
 }
 
 #[test]
@@ -219,7 +255,7 @@ macro_rules! sorted_by {
     ($krate:ident, $roots:expr, $by_path:expr, $follow:expr) => {{
         let [first, second] = $roots;
         let mut builder = $krate::WalkBuilder::new(first);
-        builder.add(second).follow_links($follow).git_ignore(false);
+        builder.add(second).follow_links($follow).git_ignore(false).git_exclude(false);
         // Names that end alike are neighbours: the byte at the end first, then the whole.
         match $by_path {
             true => builder.sort_by_file_path(|one, other| other.cmp(one)),
@@ -357,7 +393,8 @@ fn ignore_overlapping_roots_same_entries_for_each() {
             for root in &roots {
                 builder.add(root);
             }
-            let entries = builder.follow_links($follow).git_ignore(false).build();
+            builder.follow_links($follow).git_ignore(false).git_exclude(false);
+            let entries = builder.build();
             let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().into_path()).collect();
             paths.sort();
             paths

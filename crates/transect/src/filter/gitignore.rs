@@ -31,6 +31,12 @@ pub(crate) struct GitScope {
     pub(crate) outside: Outside,
     /// `.git` is an entry as any other.
     pub(crate) keep_git_dir: bool,
+    /// `.gitignore` files do not apply.
+    pub(crate) skip_gitignore: bool,
+    /// `.git/info/exclude` does not apply.
+    pub(crate) skip_exclude: bool,
+    /// The user's file of rules does not apply.
+    pub(crate) skip_global: bool,
 }
 
 /// Which `.gitignore` files apply that are in no repository.
@@ -101,9 +107,9 @@ impl RulesFiles {
             return (ignore_rules, failed);
         }
         let mut files = match repository {
-            Some(repository) => Self::of_repository(repository, entry),
+            Some(repository) => self.of_repository(repository, entry),
             None if self.gitignore && self.scope.outside == Outside::All => {
-                gitignore_above(entry).collect()
+                self.gitignore_above(entry).collect()
             }
             None => Vec::new(),
         };
@@ -135,11 +141,11 @@ impl RulesFiles {
 
     /// Returns git's files of rules for an entry in a repository: those above the entry, and those of the repository, the
     /// nearest first. Those of a repository that the entry is itself come with the rules in it.
-    fn of_repository<'e>(repository: &'e Path, entry: &'e Path) -> Vec<FileAbove<'e>> {
-        let above = gitignore_above(entry).take_while(|file| file.dir.starts_with(repository));
+    fn of_repository<'e>(&self, repository: &'e Path, entry: &'e Path) -> Vec<FileAbove<'e>> {
+        let above = self.gitignore_above(entry).take_while(|it| it.dir.starts_with(repository));
         let mut files: Vec<_> = above.collect();
-        if !files.is_empty() {
-            let others = outside_of(repository);
+        if entry != repository {
+            let others = self.outside_of(repository);
             files.extend(others.rev().map(|file| FileAbove { dir: repository, file, rank: 0 }));
         }
         files
@@ -155,10 +161,9 @@ impl RulesFiles {
     ) -> (IgnoreRules, Option<io::Error>) {
         let is_repository = self.gitignore && is_repository(dir);
         above.in_repository |= is_repository;
-        let outside = is_repository.then(|| outside_of(dir)).into_iter().flatten();
-        let applies = |name: &str| {
-            name != GITIGNORE || above.in_repository || self.scope.outside != Outside::None
-        };
+        let outside = is_repository.then(|| self.outside_of(dir)).into_iter().flatten();
+        let is_inside = above.in_repository || self.scope.outside != Outside::None;
+        let applies = |name: &str| name != GITIGNORE || is_inside && !self.scope.skip_gitignore;
         let names = self.names.iter().enumerate().filter(|(_, name)| applies(name));
         let inside = names.map(|(rank, name)| (rank, dir.join(name)));
         let files: Vec<_> = outside.map(|file| (0, file)).chain(inside).collect();
@@ -170,21 +175,27 @@ impl RulesFiles {
         }
         (above, failed)
     }
-}
 
-fn gitignore_above(entry: &Path) -> impl Iterator<Item = FileAbove<'_>> {
-    let above = entry.ancestors().skip(1);
-    above.map(|dir| FileAbove { dir, file: dir.join(GITIGNORE), rank: 0 })
+    fn gitignore_above<'e>(
+        &self,
+        entry: &'e Path,
+    ) -> impl Iterator<Item = FileAbove<'e>> + use<'e> {
+        let count = if self.scope.skip_gitignore { 0 } else { usize::MAX };
+        let above = entry.ancestors().skip(1).take(count);
+        above.map(|dir| FileAbove { dir, file: dir.join(GITIGNORE), rank: 0 })
+    }
+
+    /// Returns git's files of rules for a repository that are in none of its directories: later ones override others.
+    fn outside_of(&self, repository: &Path) -> impl DoubleEndedIterator<Item = PathBuf> + use<> {
+        let GitScope { skip_global, skip_exclude, .. } = self.scope;
+        let global = (!skip_global).then(ignore::gitignore::gitconfig_excludes_path).flatten();
+        let exclude = (!skip_exclude).then(|| repository.join(REPOSITORY_DIR).join("info/exclude"));
+        global.into_iter().chain(exclude)
+    }
 }
 
 fn is_repository(dir: &Path) -> bool {
     dir.join(REPOSITORY_DIR).exists()
-}
-
-/// Returns git's files of rules for a repository that are in none of its directories: later ones override others.
-fn outside_of(repository: &Path) -> impl DoubleEndedIterator<Item = PathBuf> + use<> {
-    let excluded = repository.join(REPOSITORY_DIR).join("info/exclude");
-    ignore::gitignore::gitconfig_excludes_path().into_iter().chain([excluded])
 }
 
 /// A file of rules above a root. Its patterns are relative to `dir`.

@@ -31,7 +31,7 @@ pub struct WalkBuilder {
     roots: Vec<PathBuf>,
     /// Without filters.
     options: ScanOptions,
-    /// Without `.ignore` files.
+    /// Without `.ignore` files, and without the decision whether any of git's rules apply.
     filters: Filters,
     ignore: bool,
     filter: Option<Arc<Judge>>,
@@ -48,7 +48,7 @@ impl WalkBuilder {
         Self {
             roots: vec![root.as_ref().to_owned()],
             options: ScanOptions::default().every_root(true),
-            filters: filters.exclude_hidden(true).gitignore(true).read_roots(true),
+            filters: filters.exclude_hidden(true).read_roots(true),
             ignore: true,
             filter: None,
             sorter: None,
@@ -106,9 +106,21 @@ impl WalkBuilder {
         self
     }
 
-    /// Sets whether git's rules apply: `.gitignore` files, `.git/info/exclude`, and the user's file of rules.
+    /// Sets whether `.gitignore` files apply.
     pub fn git_ignore(&mut self, yes: bool) -> &mut Self {
-        self.filters.gitignore = yes;
+        self.filters.git_scope.skip_gitignore = !yes;
+        self
+    }
+
+    /// Sets whether `.git/info/exclude` of repositories applies.
+    pub fn git_exclude(&mut self, yes: bool) -> &mut Self {
+        self.filters.git_scope.skip_exclude = !yes;
+        self
+    }
+
+    /// Sets whether the user's file of rules applies in repositories: `core.excludesFile` of git's settings.
+    pub fn git_global(&mut self, yes: bool) -> &mut Self {
+        self.filters.git_scope.skip_global = !yes;
         self
     }
 
@@ -124,10 +136,10 @@ impl WalkBuilder {
         self
     }
 
-    /// Sets [`hidden`](Self::hidden), [`parents`](Self::parents), [`ignore`](Self::ignore) and
-    /// [`git_ignore`](Self::git_ignore) at once.
+    /// Sets [`hidden`](Self::hidden), [`parents`](Self::parents), [`ignore`](Self::ignore),
+    /// [`git_ignore`](Self::git_ignore), [`git_exclude`](Self::git_exclude) and [`git_global`](Self::git_global) at once.
     pub fn standard_filters(&mut self, yes: bool) -> &mut Self {
-        self.hidden(yes).parents(yes).ignore(yes).git_ignore(yes)
+        self.hidden(yes).parents(yes).ignore(yes).git_ignore(yes).git_exclude(yes).git_global(yes)
     }
 
     /// Applies files of rules of this name, which override earlier names, `.ignore` and `.gitignore`.
@@ -206,6 +218,8 @@ impl WalkBuilder {
 
     fn scan_options(&self) -> ScanOptions {
         let mut filters = self.filters.clone();
+        let scope = filters.git_scope;
+        filters.gitignore = !(scope.skip_gitignore && scope.skip_exclude && scope.skip_global);
         if self.ignore {
             filters.ignore_files.insert(0, IGNORE.to_owned());
         }

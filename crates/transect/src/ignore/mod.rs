@@ -21,7 +21,8 @@
 //! | in `ignore` | here |
 //! |---|---|
 //! | the loop of `build` reads on one thread, depth first | on several threads, in no particular order, unless it is sorted |
-//! | `git_global`, `git_exclude` | with `git_ignore`; outside of repositories, the user's file of rules does not apply |
+//! | `git_global` also applies outside of repositories after `require_git(false)` | only in repositories |
+//! | without `git_ignore`, `git_exclude` does not apply if the repository begins above the root; `git_global` never applies alone | each applies by itself |
 //! | in a repository inside another, the outer one's rules do not apply | they do, if the walk begins outside |
 //! | a rule with `!` shows a hidden entry | `hidden` comes first |
 //! | `overrides` takes an `Override`, which also shows what rules exclude | takes globs, which decide last |
