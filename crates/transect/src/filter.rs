@@ -16,6 +16,8 @@ pub(crate) mod gitignore;
 mod globs;
 mod names;
 #[cfg(feature = "filters")]
+pub(crate) mod overrides;
+#[cfg(feature = "filters")]
 mod regexes;
 #[cfg(not(feature = "filters"))]
 mod unsupported;
@@ -24,6 +26,7 @@ mod wildmatch;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use transect_sys::{EntryRef, FieldMask, FileType, Verdict, Want, options};
 
@@ -33,13 +36,16 @@ use crate::sink::SkipReason;
 use gitignore::{IgnoreRules, RulesFiles};
 use globs::Globs;
 use names::Names;
+use overrides::Overrides;
 
 pub use attributes::AttributeFilter;
 pub use conditions::{Conditions, ModeCondition};
+#[cfg(feature = "filters")]
+pub(crate) use globs::invalid_glob;
 #[cfg(not(feature = "filters"))]
 pub(crate) use unsupported::gitignore;
 #[cfg(not(feature = "filters"))]
-use unsupported::{globs, regexes};
+use unsupported::{globs, overrides, regexes};
 
 options! {
     /// Selects the entries to deliver. A directory that is not delivered is still read, unless an
@@ -94,6 +100,8 @@ options! {
         #[cfg(feature = "filters")]
         #[cfg_attr(feature = "serde", serde(skip))]
         pub(crate) git_scope: gitignore::GitScope,
+        #[cfg_attr(feature = "serde", serde(skip))]
+        pub(crate) overrides: Option<Arc<Overrides>>,
         #[doc(hidden)]
         pub types: Vec<FileType>,
     }
@@ -107,6 +115,8 @@ pub(crate) struct CompiledFilters {
     exclude_hidden: bool,
     /// Which files of rules must be read.
     pub(crate) rules_files: RulesFiles,
+    /// What decides before the files of rules and hidden names.
+    pub(crate) overrides: Option<Arc<Overrides>>,
     read_roots: bool,
     min_depth: u32,
     attributes: AttributeFilter,
@@ -188,6 +198,7 @@ impl Filters {
             names,
             exclude_hidden,
             rules_files,
+            overrides: self.overrides.clone(),
             read_roots,
             min_depth,
             attributes,
@@ -250,6 +261,22 @@ impl CompiledFilters {
         match ignored {
             true => (verdict, Some(SkipReason::Gitignore)),
             false => self.judge_entry(verdict, dir.entry_depth(), entry.name, entry),
+        }
+    }
+
+    /// Judges an entry as [`Self::judge`] does, but by the overrides first.
+    pub(crate) fn judge_overridden(
+        &self,
+        overrides: &Overrides,
+        dir: &Dir,
+        relative: &mut PathBuf,
+        entry: EntryRef<'_>,
+    ) -> (Verdict, Option<SkipReason>) {
+        let is_dir = entry.file_type() == FileType::Directory;
+        match overrides.by_glob(&dir.path_of(entry.name), is_dir) {
+            Some(true) => self.judge_entry(Verdict::Keep, dir.entry_depth(), entry.name, entry),
+            Some(false) => (Verdict::Drop, Some(SkipReason::Excluded)),
+            None => self.judge(dir, relative, entry),
         }
     }
 

@@ -10,9 +10,20 @@ use transect_testkit::TempDir;
 /// Depth, path, whether it is a directory, a file and a link.
 type Found = (usize, PathBuf, [bool; 3]);
 
+/// Globs that override rules: relative to the tree, not to the root.
+const OVERRIDES: [&[&str]; 7] = [
+    &[],
+    &[".*", "*.o"],
+    &["!*.rs", "!a/b/c/", "!/d"],
+    &["*", "!.dot", "!keep.o"],
+    &["!*.c", "x.{c,h}", "/top"],
+    &["/a/b/*.c", "d/**", ".hidden/"],
+    &["excluded", "*.tmp", "!inner", "!.*"],
+];
+
 /// The same program with either crate: what both ways to walk find.
 macro_rules! found_by {
-    ($krate:ident, $root:expr, $flags:expr) => {{
+    ($krate:ident, $root:expr, $tree:expr, $flags:expr) => {{
         let [hidden, ignore, git, custom, follow, deep, filter, threads, below, anywhere] =
             [1, 2, 4, 8, 16, 32, 64, 128, 256, 512].map(|flag| $flags & flag != 0);
         let mut builder = $krate::WalkBuilder::new($root);
@@ -35,6 +46,11 @@ macro_rules! found_by {
         if $flags % 3 == 0 {
             builder.max_filesize(Some(5));
         }
+        let mut globs = $krate::overrides::OverrideBuilder::new($tree);
+        for glob in OVERRIDES[$flags % OVERRIDES.len()] {
+            globs.add(glob).unwrap();
+        }
+        builder.overrides(globs.build().unwrap());
         if filter {
             builder.filter_entry(|entry| entry.file_name() != "b");
         }
@@ -57,14 +73,16 @@ macro_rules! found_by {
     }};
 }
 
-fn compare(root: &Path, flags: u32) {
+fn compare(root: &Path, flags: usize) {
+    // The globs begin in the tree, if it is the root or holds it.
+    let tree = root.parent().filter(|tree| tree.join("added-1").exists()).unwrap_or(root);
     let expected = {
         use ::ignore;
-        found_by!(ignore, root, flags)
+        found_by!(ignore, root, tree, flags)
     };
     let found = {
         use transect::ignore;
-        found_by!(ignore, root, flags)
+        found_by!(ignore, root, tree, flags)
     };
     for (found, expected) in found.iter().zip(&expected) {
         // There, a root that is a link remains one.
@@ -237,7 +255,7 @@ fn ignore_wrong_option_one_error() {
     use transect::ignore::{WalkBuilder, WalkState};
     let temp = tree();
     let mut builder = WalkBuilder::new(temp.path());
-    builder.overrides(["a["]);
+    builder.min_depth(Some(2)).max_depth(Some(1));
     assert!(builder.build().next().unwrap().is_err());
     let errors = Mutex::new(Vec::new());
     builder.build_parallel().run(|| {
@@ -247,7 +265,10 @@ fn ignore_wrong_option_one_error() {
         })
     });
     let errors = errors.into_inner().unwrap();
-    assert!(errors.len() == 1 && errors[0].contains("a["), "{errors:?}");
+    assert!(errors.len() == 1 && errors[0].contains("depth"), "{errors:?}");
+    let mut globs = transect::ignore::overrides::OverrideBuilder::new(temp.path());
+    let error = globs.add("a{b").unwrap_err().to_string();
+    assert!(error.starts_with("cannot parse pattern 'a{b': unclosed"), "{error}");
 }
 
 /// The same sorted loop with either crate: the paths in their order.

@@ -21,18 +21,15 @@ impl Globs {
     pub(super) fn compile(globs: &[String], ignore_case: bool) -> Result<Self, Error> {
         let build = |is_meant: fn(&str) -> bool| {
             let mut builder = OverrideBuilder::new(".");
-            let reason = |error| Error::InvalidPattern(globs.join(" "), error_reason(&error));
-            builder.case_insensitive(ignore_case).map_err(reason)?;
+            let invalid = |error| invalid_glob(&globs.join(" "), &error);
+            builder.case_insensitive(ignore_case).map_err(invalid)?;
             for glob in globs.iter().filter(|glob| is_meant(glob)) {
-                let invalid = |reason| Error::InvalidPattern(glob.clone(), reason);
                 if glob.trim_start_matches('!').is_empty() {
-                    return Err(invalid("it is empty".to_owned()));
+                    return Err(Error::InvalidPattern(glob.clone(), "it is empty".to_owned()));
                 }
-                builder
-                    .add(&escape_gitignore(glob))
-                    .map_err(|error| invalid(error_reason(&error)))?;
+                builder.add(&escape_gitignore(glob)).map_err(|error| invalid_glob(glob, &error))?;
             }
-            builder.build().map_err(reason)
+            builder.build().map_err(invalid)
         };
         Ok(Self { all: build(|_| true)?, name_only: build(is_name_only)? })
     }
@@ -112,10 +109,11 @@ fn escape_gitignore(glob: &str) -> Cow<'_, str> {
     line
 }
 
-/// Returns the reason without the pattern, which the message names already.
-fn error_reason(error: &ignore::Error) -> String {
+/// Returns the error for a glob: with the reason alone, as the message names the glob already.
+pub(crate) fn invalid_glob(glob: &str, error: &ignore::Error) -> Error {
     let text = error.to_string();
-    text.rsplit_once("': ").map_or(text.clone(), |(_, reason)| reason.to_owned())
+    let reason = text.rsplit_once("': ").map_or(&*text, |(_, reason)| reason);
+    Error::InvalidPattern(glob.to_owned(), reason.to_owned())
 }
 
 #[cfg(test)]

@@ -40,6 +40,20 @@ pub(crate) mod regexes {
     pub(crate) use super::NoPatterns as Regexes;
 }
 
+pub(crate) mod overrides {
+    use std::path::Path;
+
+    /// No overrides.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub(crate) enum Overrides {}
+
+    impl Overrides {
+        pub(crate) fn by_glob(&self, _: &Path, _: bool) -> Option<bool> {
+            match *self {}
+        }
+    }
+}
+
 pub(crate) mod gitignore {
     use std::borrow::Cow;
     use std::ffi::OsStr;

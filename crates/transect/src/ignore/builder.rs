@@ -10,9 +10,11 @@ use std::sync::{Arc, Mutex};
 use transect_sys::FieldMask;
 
 use super::entry::DirEntry;
+use super::overrides::Override;
 use crate::error::Error;
 use crate::filter::Filters;
 use crate::filter::gitignore::{GitScope, Outside};
+use crate::filter::overrides::Overrides;
 use crate::iter;
 use crate::lock::lock;
 use crate::options::ScanOptions;
@@ -33,6 +35,7 @@ pub struct WalkBuilder {
     options: ScanOptions,
     /// Without `.ignore` files, and without the decision whether any of git's rules apply.
     filters: Filters,
+    overrides: Overrides,
     ignore: bool,
     filter: Option<Arc<Judge>>,
     sorter: Option<Sorter>,
@@ -49,6 +52,7 @@ impl WalkBuilder {
             roots: vec![root.as_ref().to_owned()],
             options: ScanOptions::default().every_root(true),
             filters: filters.exclude_hidden(true).read_roots(true),
+            overrides: Overrides::none(),
             ignore: true,
             filter: None,
             sorter: None,
@@ -159,10 +163,9 @@ impl WalkBuilder {
         error
     }
 
-    /// Sets the globs, which decide after the files of rules: those with a leading `!` exclude, and with others
-    /// nothing else is returned.
-    pub fn overrides(&mut self, globs: impl IntoIterator<Item = impl Into<String>>) -> &mut Self {
-        self.filters.globs = globs.into_iter().map(Into::into).collect();
+    /// Sets the globs that decide before hidden names and files of rules.
+    pub fn overrides(&mut self, overrides: Override) -> &mut Self {
+        self.overrides.globs = overrides.0;
         self
     }
 
@@ -220,6 +223,9 @@ impl WalkBuilder {
         let mut filters = self.filters.clone();
         let scope = filters.git_scope;
         filters.gitignore = !(scope.skip_gitignore && scope.skip_exclude && scope.skip_global);
+        if !self.overrides.are_none() {
+            filters.overrides = Some(Arc::new(self.overrides.clone()));
+        }
         if self.ignore {
             filters.ignore_files.insert(0, IGNORE.to_owned());
         }

@@ -25,7 +25,7 @@
 //! | without `git_ignore`, `git_exclude` does not apply if the repository begins above the root; `git_global` never applies alone | each applies by itself |
 //! | in a repository inside another, the outer one's rules do not apply | they do, if the walk begins outside |
 //! | a rule with `!` shows a hidden entry | `hidden` comes first |
-//! | `overrides` takes an `Override`, which also shows what rules exclude | takes globs, which decide last |
+//! | an `Override` also judges single paths | only in a walk |
 //! | entries that a comparison does not tell apart are sorted in any order | by name |
 //! | `types`, `ignore_case_insensitive`, `current_dir`, standard input as `-` | missing |
 //! | a followed link that leads back or nowhere is an error, even one that rules leave out | not one that filters leave out |
@@ -38,6 +38,7 @@
 
 mod builder;
 mod entry;
+pub mod overrides;
 
 pub use builder::{FnVisitor, Walk, WalkBuilder, WalkParallel, WalkState};
 pub use entry::DirEntry;

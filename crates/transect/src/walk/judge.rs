@@ -23,9 +23,10 @@ pub(super) fn judge(
             dir.write_relative(relative);
         }
         batch.judge(|entry| {
-            let (verdict, reason) = match is_top {
-                true => filter.judge_root(entry),
-                false => filter.judge(dir, relative, entry),
+            let (verdict, reason) = match &filter.overrides {
+                _ if is_top => filter.judge_root(entry),
+                Some(overrides) => filter.judge_overridden(overrides, dir, relative, entry),
+                None => filter.judge(dir, relative, entry),
             };
             if let Some(reason) = reason
                 && sink.omit(dir, Omission::of_entry(entry.name, reason)) == Flow::Quit
