@@ -17,6 +17,7 @@ mod globs;
 mod names;
 #[cfg(feature = "filters")]
 pub(crate) mod overrides;
+mod overruling;
 #[cfg(feature = "filters")]
 mod regexes;
 #[cfg(not(feature = "filters"))]
@@ -42,6 +43,7 @@ pub use attributes::AttributeFilter;
 pub use conditions::{Conditions, ModeCondition};
 #[cfg(feature = "filters")]
 pub(crate) use globs::invalid_glob;
+pub(crate) use overruling::Overruling;
 #[cfg(not(feature = "filters"))]
 pub(crate) use unsupported::gitignore;
 #[cfg(not(feature = "filters"))]
@@ -110,12 +112,14 @@ options! {
 /// Filters ready to use.
 #[derive(Debug)]
 pub(crate) struct CompiledFilters {
+    /// Entries are judged by their paths below the root.
+    pub(crate) needs_paths: bool,
     globs: Globs,
     names: Names,
     exclude_hidden: bool,
     /// Which files of rules must be read.
     pub(crate) rules_files: RulesFiles,
-    /// What decides before the files of rules and hidden names.
+    /// What decides before hidden names, and in part before files of rules.
     pub(crate) overrides: Option<Arc<Overrides>>,
     read_roots: bool,
     min_depth: u32,
@@ -194,6 +198,7 @@ impl Filters {
             attributes = attributes.only(&[FileType::Symlink]);
         }
         Ok(Some(CompiledFilters {
+            needs_paths: rules_files.are_used() || !globs.is_empty(),
             globs,
             names,
             exclude_hidden,
@@ -231,23 +236,20 @@ impl CompiledFilters {
         (ignore_rules, error.or(failed))
     }
 
-    /// Returns whether entries are judged by their paths below the root.
-    pub(crate) fn needs_paths(&self) -> bool {
-        self.rules_files.are_used() || !self.globs.is_empty()
-    }
-
     /// Judges an entry of a directory by name and type. `relative` is the path of the directory
-    /// below its root, if needed; the name is appended during the call.
+    /// below its root, if needed; the name is appended during the call. `overruling` is the verdict of the overrides.
     pub(crate) fn judge(
         &self,
         dir: &Dir,
         relative: &mut PathBuf,
         entry: EntryRef<'_>,
+        overruling: Overruling,
     ) -> (Verdict, Option<SkipReason>) {
-        if self.exclude_hidden && names::is_hidden(entry.name) {
+        let is_hidden = || self.exclude_hidden && names::is_hidden(entry.name);
+        if overruling == Overruling::Exclude || overruling == Overruling::None && is_hidden() {
             return (Verdict::Drop, Some(SkipReason::Excluded));
         }
-        if !self.needs_paths() {
+        if overruling == Overruling::Show || !self.needs_paths {
             return self.judge_entry(Verdict::Keep, dir.entry_depth(), entry.name, entry);
         }
         let file_type = entry.file_type();
@@ -261,22 +263,6 @@ impl CompiledFilters {
         match ignored {
             true => (verdict, Some(SkipReason::Gitignore)),
             false => self.judge_entry(verdict, dir.entry_depth(), entry.name, entry),
-        }
-    }
-
-    /// Judges an entry as [`Self::judge`] does, but by the overrides first.
-    pub(crate) fn judge_overridden(
-        &self,
-        overrides: &Overrides,
-        dir: &Dir,
-        relative: &mut PathBuf,
-        entry: EntryRef<'_>,
-    ) -> (Verdict, Option<SkipReason>) {
-        let is_dir = entry.file_type() == FileType::Directory;
-        match overrides.by_glob(&dir.path_of(entry.name), is_dir) {
-            Some(true) => self.judge_entry(Verdict::Keep, dir.entry_depth(), entry.name, entry),
-            Some(false) => (Verdict::Drop, Some(SkipReason::Excluded)),
-            None => self.judge(dir, relative, entry),
         }
     }
 

@@ -21,6 +21,24 @@ const OVERRIDES: [&[&str]; 7] = [
     &["excluded", "*.tmp", "!inner", "!.*"],
 ];
 
+const DEFINITIONS: [(&str, &str); 6] = [
+    ("rust", "*.rs"),
+    ("c", "*.[ch]"),
+    ("h", "*.h"),
+    ("logs", "{show,z}.log"),
+    ("logs", "y*"),
+    ("dots", ".d*"),
+];
+
+/// Types to select and to negate.
+const TYPES: [[&[&str]; 2]; 5] = [
+    [&[], &[]],
+    [&["rust", "dots"], &[]],
+    [&[], &["c", "logs"]],
+    [&["all"], &["h"]],
+    [&["c", "logs", "dots"], &["rust", "h"]],
+];
+
 /// The same program with either crate: what both ways to walk find.
 macro_rules! found_by {
     ($krate:ident, $root:expr, $tree:expr, $flags:expr) => {{
@@ -51,6 +69,18 @@ macro_rules! found_by {
             globs.add(glob).unwrap();
         }
         builder.overrides(globs.build().unwrap());
+        let mut types = $krate::types::TypesBuilder::new();
+        for (name, glob) in DEFINITIONS {
+            types.add(name, glob).unwrap();
+        }
+        let [selected, negated] = TYPES[$flags / 7 % TYPES.len()];
+        for name in selected {
+            types.select(name);
+        }
+        for name in negated {
+            types.negate(name);
+        }
+        builder.types(types.build().unwrap());
         if filter {
             builder.filter_entry(|entry| entry.file_name() != "b");
         }
@@ -269,6 +299,12 @@ fn ignore_wrong_option_one_error() {
     let mut globs = transect::ignore::overrides::OverrideBuilder::new(temp.path());
     let error = globs.add("a{b").unwrap_err().to_string();
     assert!(error.starts_with("cannot parse pattern 'a{b': unclosed"), "{error}");
+    let mut types = transect::ignore::types::TypesBuilder::new();
+    let error = types.add("c-sharp", "*.cs").unwrap_err().to_string();
+    assert!(error.starts_with("invalid type name 'c-sharp'"), "{error}");
+    let error = types.select("rust").build().unwrap_err().to_string();
+    assert_eq!(error, "unrecognized file type: rust");
+    assert!(types.add_defaults().build().is_ok());
 }
 
 /// The same sorted loop with either crate: the paths in their order.

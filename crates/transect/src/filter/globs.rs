@@ -40,6 +40,9 @@ impl Globs {
 
     /// Judges an entry by its path below its root.
     pub(super) fn judge(&self, path: &Path, file_type: FileType) -> Verdict {
+        if self.is_empty() {
+            return Verdict::Keep;
+        }
         let matched = |is_dir| match self.all.matched(path, is_dir) {
             Match::Whitelist(_) => Verdict::Keep,
             Match::Ignore(_) => Verdict::Drop,

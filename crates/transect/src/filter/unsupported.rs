@@ -41,14 +41,17 @@ pub(crate) mod regexes {
 }
 
 pub(crate) mod overrides {
-    use std::path::Path;
+    use transect_sys::EntryRef;
+
+    use crate::dir::Dir;
+    use crate::filter::overruling::Overruling;
 
     /// No overrides.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub(crate) enum Overrides {}
 
     impl Overrides {
-        pub(crate) fn by_glob(&self, _: &Path, _: bool) -> Option<bool> {
+        pub(crate) fn judge(&self, _: &Dir, _: EntryRef<'_>) -> Overruling {
             match *self {}
         }
     }

@@ -11,6 +11,7 @@ use transect_sys::FieldMask;
 
 use super::entry::DirEntry;
 use super::overrides::Override;
+use super::types::Types;
 use crate::error::Error;
 use crate::filter::Filters;
 use crate::filter::gitignore::{GitScope, Outside};
@@ -166,6 +167,13 @@ impl WalkBuilder {
     /// Sets the globs that decide before hidden names and files of rules.
     pub fn overrides(&mut self, overrides: Override) -> &mut Self {
         self.overrides.globs = overrides.0;
+        self
+    }
+
+    /// Sets the types that files must have, or must not have. Types come after rules and [`overrides`](Self::overrides),
+    /// and a selected one shows hidden files.
+    pub fn types(&mut self, types: Types) -> &mut Self {
+        self.overrides.types = types.0;
         self
     }
 

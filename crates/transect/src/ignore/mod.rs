@@ -25,9 +25,10 @@
 //! | without `git_ignore`, `git_exclude` does not apply if the repository begins above the root; `git_global` never applies alone | each applies by itself |
 //! | in a repository inside another, the outer one's rules do not apply | they do, if the walk begins outside |
 //! | a rule with `!` shows a hidden entry | `hidden` comes first |
-//! | an `Override` also judges single paths | only in a walk |
+//! | an `Override` and `Types` also judge single paths, and list what they have | only in a walk |
+//! | `TypesBuilder` has `add_def`, `clear` and `definitions` | missing |
 //! | entries that a comparison does not tell apart are sorted in any order | by name |
-//! | `types`, `ignore_case_insensitive`, `current_dir`, standard input as `-` | missing |
+//! | `ignore_case_insensitive`, `current_dir`, standard input as `-` | missing |
 //! | a followed link that leads back or nowhere is an error, even one that rules leave out | not one that filters leave out |
 //! | the closure of `run` is called on the caller's thread | on each thread, as soon as it starts |
 //! | a root that is a link to a directory is a link as an entry | the directory, with a separator at the end |
@@ -39,6 +40,7 @@
 mod builder;
 mod entry;
 pub mod overrides;
+pub mod types;
 
 pub use builder::{FnVisitor, Walk, WalkBuilder, WalkParallel, WalkState};
 pub use entry::DirEntry;

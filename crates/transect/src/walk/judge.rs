@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use transect_sys::{Batch, FileType, Verdict};
 
 use crate::dir::Dir;
+use crate::filter::Overruling;
 use crate::plan::ScanPlan;
 use crate::sink::{Flow, Omission, Sink};
 
@@ -19,14 +20,17 @@ pub(super) fn judge(
     let mut flow = Flow::Continue;
     let is_top = dir.is_top();
     if let Some(filter) = &plan.filter {
-        if filter.needs_paths() {
+        if filter.needs_paths {
             dir.write_relative(relative);
         }
         batch.judge(|entry| {
-            let (verdict, reason) = match &filter.overrides {
-                _ if is_top => filter.judge_root(entry),
-                Some(overrides) => filter.judge_overridden(overrides, dir, relative, entry),
-                None => filter.judge(dir, relative, entry),
+            let (verdict, reason) = match is_top {
+                true => filter.judge_root(entry),
+                false => {
+                    let overrides = filter.overrides.as_ref();
+                    let overruling = overrides.map_or(Overruling::None, |it| it.judge(dir, entry));
+                    filter.judge(dir, relative, entry, overruling)
+                }
             };
             if let Some(reason) = reason
                 && sink.omit(dir, Omission::of_entry(entry.name, reason)) == Flow::Quit
