@@ -7,5 +7,7 @@ mod answers;
 mod bad_clients;
 mod levels;
 mod raw;
+#[cfg(target_os = "linux")]
+mod samples;
 mod shutdown;
 mod support;
