@@ -215,7 +215,7 @@ impl<'m, P: AsRef<Path>> ManyPaths<'m, P> {
         Ok(())
     }
 
-    /// Counts an answer. Returns whether so many names are missing that a listing is likely to be cheaper for the others.
+    /// Counts an answer. Returns whether a listing is likely to be cheaper for the others, as names are missing.
     fn count(&self, sample: &mut Sample, question: &Uncached<'_>, answer: &LookupResult) -> bool {
         let is_missing = answer.as_ref().is_err_and(|error| error.is_missing());
         sample.answered += 1;
