@@ -26,7 +26,7 @@ static void resolve(const char *file, const char **dirs, int count) {
     transect_search *search;
     char line[4096], name[4096], path[4096], beside[4096];
     const char *slash = strrchr(file, '/');
-    snprintf(beside, sizeof beside, "%.*s", slash ? (int)(slash - file) : 0, file);
+    snprintf(beside, sizeof beside, "%.*s", slash ? (int)(slash - file) : 1, slash ? file : ".");
     dirs[0] = beside;
     check(transect_search_new(cache, dirs, count, &search, &error) == TRANSECT_OK, error.message);
     FILE *in = fopen(file, "r");

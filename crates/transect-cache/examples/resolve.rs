@@ -8,7 +8,7 @@ use std::env;
 use std::error::Error;
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use transect_cache::{CacheOptions, Level};
 
@@ -28,8 +28,8 @@ pub(crate) fn run(
     let mut seen: HashSet<PathBuf> = HashSet::new();
     while let Some(file) = left.pop() {
         let text = fs::read(&file)?;
-        let beside = file.parent().map(PathBuf::from).unwrap_or_default();
-        let dirs = cache.search_dirs([beside].iter().chain(&dirs))?;
+        let beside = file.parent().filter(|dir| *dir != "").unwrap_or(Path::new("."));
+        let dirs = cache.search_dirs([beside].into_iter().chain(dirs.iter().map(|dir| &**dir)))?;
         for name in included(&String::from_utf8_lossy(&text)) {
             match cache.resolve(name, &dirs)? {
                 Some(found) if seen.insert(found.path.clone()) => {

@@ -12,7 +12,7 @@ use super::lookup_error::LookupError;
 use super::name_table::{HashedName, Lookup};
 use super::options::Level;
 use super::revalidation::Revalidation;
-use super::split_path::split;
+use super::split_path::{key, split};
 use super::{AttributeCache, LookupResult};
 
 /// Directories to search, in this order. Made by [`AttributeCache::search_dirs`] once for many
@@ -44,8 +44,15 @@ impl AttributeCache {
         dirs: impl IntoIterator<Item = P>,
     ) -> Result<SearchDirs, LookupError> {
         let cached_dir = |dir: P| -> Result<_, LookupError> {
+            let dir = dir.as_ref();
+            // Many searches begin in the same directories.
+            if dir.is_absolute()
+                && let Some(known) = self.store.dirs.get(key(dir)).filter(|dir| dir.inside_roots)
+            {
+                return Ok((dir.to_owned(), known));
+            }
             // The separator at the end makes it the directory itself, not an entry of its parent.
-            let dir = dir.as_ref().join("");
+            let dir = dir.join("");
             let split = self.scope.split(&dir)?;
             let cached_dir = self.cached_dir(&split);
             Ok((split.path.into_owned(), cached_dir))
