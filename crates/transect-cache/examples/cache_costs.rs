@@ -107,6 +107,7 @@ fn measure(root: &Path, paths: &[PathBuf]) -> Result<(), Box<dyn std::error::Err
     line("resolve, in each directory without the name", of_each(&names, resolve));
 
     small_set(&dirs);
+    first_pass(paths);
 
     let (counts, memory) = (cache.counts(), cache.memory());
     let each = memory as f64 / counts.names as f64;
@@ -118,29 +119,59 @@ fn measure(root: &Path, paths: &[PathBuf]) -> Result<(), Box<dyn std::error::Err
 /// Prints what 65 names in 6 directories take, asked once, from opening a cache until it is dropped.
 fn small_set(dirs: &[&[PathBuf]]) {
     let files: Vec<&PathBuf> = dirs[..6].iter().flat_map(|files| &files[..11]).take(65).collect();
-    let want = CacheOptions::default().want;
     let once = |options: CacheOptions| {
         let cache = options.open().expect("these options hold");
         files.iter().all(|file| cache.get(file).is_ok())
     };
     let at_once = watching_at_once();
-    let query = |file: &&PathBuf| transect_sys::file::query_attributes(file, want, true).is_ok();
-    let ways: [(&str, &dyn Fn() -> bool); 3] = [
-        ("plain queries", &|| files.iter().all(query)),
-        ("level watched", &|| once(CacheOptions::new(Level::Watched))),
-        ("level watched, watching at once", &|| {
-            once(CacheOptions::new(Level::Watched).costs(at_once))
-        }),
-    ];
-    // In turn, so that whatever disturbs the machine disturbs all of them.
+    in_turn(
+        51,
+        [
+            ("65 names: plain queries", &|| files.iter().all(|file| is_found(file))),
+            ("level watched", &|| once(CacheOptions::new(Level::Watched))),
+            ("level watched, watching at once", &|| {
+                once(CacheOptions::new(Level::Watched).costs(at_once))
+            }),
+        ],
+    );
+}
+
+/// Prints what a single pass over all names takes, from opening a cache until it is dropped.
+fn first_pass(paths: &[PathBuf]) {
+    let open = || CacheOptions::new(Level::Frozen).open().expect("these options hold");
+    in_turn(
+        21,
+        [
+            ("all names once: plain queries", &|| paths.iter().all(|path| is_found(path))),
+            ("get_many", &|| open().get_many(paths).iter().all(Result::is_ok)),
+            ("get", &|| {
+                let cache = open();
+                paths.iter().all(|path| cache.get(path).is_ok())
+            }),
+        ],
+    );
+}
+
+fn is_found(path: &Path) -> bool {
+    transect_sys::file::query_attributes(path, CacheOptions::default().want, true).is_ok()
+}
+
+/// Runs ways of doing the same in turn, so that whatever disturbs the machine disturbs all of them. Prints the median,
+/// the range without a tenth at both ends, and the median of the ratios to the first way.
+fn in_turn(rounds: usize, ways: [(&str, &dyn Fn() -> bool); 3]) {
     let mut times = [const { Vec::new() }; 3];
-    for _ in 0..51 {
+    for _ in 0..rounds {
         ways.iter().zip(&mut times).for_each(|((_, ask), times)| times.push(timed(1000, ask)));
     }
-    for ((what, _), times) in ways.iter().zip(&mut times) {
+    let first = times[0].clone();
+    for ((what, _), mut times) in ways.into_iter().zip(times) {
+        let mut ratios: Vec<f64> =
+            times.iter().zip(&first).map(|(own, first)| own / first).collect();
         times.sort_by(f64::total_cmp);
-        let (least, most) = (times[5], times[times.len() - 6]);
-        println!("{what:44} {:8.1} µs ({least:.1} to {most:.1})", times[times.len() / 2]);
+        ratios.sort_by(f64::total_cmp);
+        let (least, most) = (times[rounds / 10], times[rounds - 1 - rounds / 10]);
+        let (median, ratio) = (times[rounds / 2], ratios[rounds / 2]);
+        println!("{what:44} {median:8.1} µs ({least:.1} to {most:.1}), {ratio:.2}");
     }
 }
 
