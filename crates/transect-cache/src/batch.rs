@@ -133,7 +133,8 @@ impl<'m, P: AsRef<Path>> ManyPaths<'m, P> {
         let (of, cached_dir) = (self.of, &group[0].cached_dir);
         let mut group: Vec<_> = group.iter().collect();
         let mut lookups = group.len();
-        let mut missing = if LISTED_WITH_ATTRIBUTES { lookups } else { 1 };
+        let mut is_sampled = LISTED_WITH_ATTRIBUTES;
+        let mut missing = if is_sampled { lookups } else { 1 };
         while !group.is_empty() {
             if of.prepare(cached_dir, std::mem::take(&mut lookups), missing) {
                 // A listing, or an error of the directory, may answer them: then it need not be opened.
@@ -142,11 +143,14 @@ impl<'m, P: AsRef<Path>> ManyPaths<'m, P> {
                 of.cache.store.counters.hits.add((before - group.len()) as u64);
             }
             let mut sample = Sample { lookups: group.len(), answered: 0, missing: 0 };
-            let plain = group.iter().all(|question| is_entry_name(question.name));
-            let opens = plain && of.cache.options.costs.should_open_dir(group.len());
-            if !opens || self.answer_in_open_dir(&group, &mut sample).is_err() {
+            // One query tells whether names are missing.
+            let some = if is_sampled { &group[..] } else { group.get(..1).unwrap_or_default() };
+            is_sampled = true;
+            let plain = some.iter().all(|question| is_entry_name(question.name));
+            let opens = plain && of.cache.options.costs.should_open_dir(some.len());
+            if !opens || self.answer_in_open_dir(some, &mut sample).is_err() {
                 // If it cannot be opened, the reason is found for each name by its path.
-                self.answer_one_by_one(&group, &mut sample);
+                self.answer_one_by_one(some, &mut sample);
             }
             group.drain(..sample.answered);
             missing = sample.likely();
