@@ -22,7 +22,7 @@ while left:
     with open(file, "rb") as opened:
         names = INCLUDE.findall(opened.read())
     for name in names:
-        paths = [os.path.join(directory, name) for directory in [os.path.dirname(file) or b".", *directories]]
+        paths = [os.path.join(directory, name) for directory in [os.path.dirname(file), *directories]]
         found = next(filter(cache.exists, paths), None)
         if found is None:
             out.write(name + b": not found\n")
