@@ -11,6 +11,7 @@ mod output;
 mod parts;
 mod profile;
 mod progress;
+mod question;
 mod root_path;
 mod series;
 mod snapshot_file;

@@ -1,6 +1,6 @@
 //! Removes, links or clones the copies, after asking.
 
-use std::io::{self, IsTerminal, Write};
+use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -11,9 +11,9 @@ use transect_transform::publish::{is_temporary, remove_abandoned};
 use super::found::Found;
 use crate::args::DuplicatesArgs;
 use crate::output;
-use crate::output::stream;
 use crate::output::units::{bytes, count, counted};
 use crate::progress::{REDRAW_INTERVAL, StatusLine};
+use crate::question;
 use transect_program::{CliError, ExitStatus};
 
 /// Kept files that are reported without `--errors`.
@@ -47,12 +47,10 @@ impl Acted {
 
 /// Checks that a question can be asked if it must be, before anything is read.
 pub(super) fn check_can_ask(args: &DuplicatesArgs) -> Result<(), CliError> {
-    if args.yes || args.dry_run || io::stdin().is_terminal() && stream::stderr_is_terminal() {
+    if args.yes || args.dry_run {
         return Ok(());
     }
-    let message =
-        "not a terminal, so there is no way to ask; use --yes, or --dry-run to look first";
-    Err(CliError::failed(message))
+    question::check_can_ask("use --yes, or --dry-run to look first")
 }
 
 /// Acts on the groups that are shown. Returns `None` if there is nothing to do, or the user declined.
@@ -117,17 +115,13 @@ fn report_kept(args: &DuplicatesArgs, done: &ActionReport) {
     }
 }
 
-/// Asks on the terminal. Anything but `y` or `yes` declines.
 fn confirm(action: Action, names: u64, found: &Found) -> io::Result<bool> {
     let names = counted(names, "name", "names");
     let freed = found.groups().iter().fold(0_u64, |sum, group| sum.saturating_add(group.freed));
-    let question = match action {
+    let what = match action {
         Action::Remove => format!("Remove {names}"),
         Action::Link { .. } => format!("Replace {names} by hard links"),
         Action::Clone => format!("Replace {names} by clones"),
     };
-    write!(stream::stderr(), "{question}, freeing up to {}? [y/N] ", bytes(freed))?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    question::confirm(&format!("{what}, freeing up to {}", bytes(freed)))
 }
