@@ -64,6 +64,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod clones;
 mod compare;
 mod delete;
 mod error;
@@ -83,6 +84,7 @@ use transect_sys::dir_handle::DirHandle;
 use transect::Cancel;
 use transect::table::{RemovedNames, Row, Table};
 
+pub use clones::ClonedSpace;
 pub use error::RemovalError;
 pub use file::CheckedFile;
 pub use refusal::Refusal;
