@@ -6,6 +6,7 @@
 mod args;
 mod commands;
 mod habits;
+mod kinds;
 mod opener;
 mod output;
 mod parts;

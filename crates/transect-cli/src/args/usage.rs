@@ -21,6 +21,8 @@ Examples:
     transect usage --files --depth 2 src
   Show which kinds of files need the most space:
     transect usage --by ext src
+  Show what can be made again: what builds made, downloaded packages, caches, old logs:
+    transect usage --by kind ~
   Show which directories hold the most entries:
     transect usage --entries --top 10 src
   Export a tree for ncdu, then read it back:
@@ -105,5 +107,7 @@ transect_sys::words! {
         Age = "age",
         /// The type of the entry.
         Type = "type",
+        /// What can be made again, by rules.
+        Kind = "kind",
     }
 }

@@ -1,5 +1,6 @@
-//! Groups of entries, by extension, owner, age or type.
+//! Groups of entries, by extension, owner, age, type or kind.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use transect::FileType;
@@ -7,7 +8,10 @@ use transect::table::{Age, SubtreeTotals, Table};
 use transect_snapshot::StoredMeasure as Measure;
 use transect_sys::host::now;
 
+use transect_program::CliError;
+
 use crate::args::Key;
+use crate::kinds::Kinds;
 use crate::output::units::counted;
 use crate::output::{owner, quote};
 
@@ -30,19 +34,23 @@ const AGES: [(Duration, &str); 5] = [
 
 /// Returns the largest groups in descending order, but ages from the youngest to the oldest. All
 /// groups beyond `most` are summed up in one, so that the groups add up to the total.
+///
+/// # Errors
+/// The rules for kinds cannot be loaded.
 pub(super) fn largest(
     table: &Table,
     key: Key,
     measure: Measure,
     most: usize,
     min_size: u64,
-) -> Vec<Group> {
+) -> Result<Vec<Group>, CliError> {
     let mut groups = match key {
         Key::Extension => by_extension(table),
         Key::Owner => named(table.by_owner(table.iter()), |uid| {
             uid.map_or_else(|| "(unknown)".to_owned(), owner::user_name_or_id)
         }),
-        Key::Age => return by_age(table),
+        Key::Age => return Ok(by_age(table)),
+        Key::Kind => by_kind(table, &Kinds::load()?),
         Key::Type => {
             let groups = table.group(table.iter(), |row| Some(table.file_type(row)));
             named(groups, |file_type| file_type.as_str().to_owned())
@@ -62,7 +70,7 @@ pub(super) fn largest(
         let key = format!("({})", counted(others.len() as u64, "other", "others"));
         groups.push(Group { key, sums });
     }
-    groups
+    Ok(groups)
 }
 
 fn by_extension(table: &Table) -> Vec<Group> {
@@ -87,6 +95,15 @@ fn by_age(table: &Table) -> Vec<Group> {
         Age::Older => "older".to_owned(),
         Age::Unknown => "(unknown)".to_owned(),
     })
+}
+
+fn by_kind(table: &Table, kinds: &Kinds) -> Vec<Group> {
+    let mut groups: BTreeMap<Option<&str>, SubtreeTotals> = BTreeMap::new();
+    kinds.each(table, |row, kind| {
+        let sums = kind.map_or_else(|| table.own_totals(row), |_| table.totals(row));
+        *groups.entry(kind).or_default() += sums;
+    });
+    named(groups, |kind| kind.unwrap_or("(of no kind)").to_owned())
 }
 
 fn named<K>(

@@ -72,7 +72,7 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
         return interchange::export(&table, file, end, &cancel);
     }
     let measure = args.measure();
-    let view = select(args, &table, measure);
+    let view = select(args, &table, measure)?;
     let elapsed = outcome.as_ref().map_or(began.elapsed(), |outcome| outcome.elapsed);
     let disk = outcome.as_ref().and_then(|_| transect::internal::disk_space_of(&args.walk.roots()));
     let usage = Usage { outcome, unverified, elapsed, interrupted, table, disk, measure, view };
@@ -101,11 +101,11 @@ fn limits(args: &UsageArgs) -> LargestLimits {
     limits
 }
 
-fn select(args: &UsageArgs, table: &Table, measure: Measure) -> View {
+fn select(args: &UsageArgs, table: &Table, measure: Measure) -> Result<View, CliError> {
     let limits = limits(args);
-    match args.by {
+    Ok(match args.by {
         Some(key) => {
-            View::Groups(groups::largest(table, key, measure, limits.count, limits.min_size))
+            View::Groups(groups::largest(table, key, measure, limits.count, limits.min_size)?)
         }
         None => {
             let is_shown = |row| args.files || table.file_type(row) == FileType::Directory;
@@ -120,7 +120,7 @@ fn select(args: &UsageArgs, table: &Table, measure: Measure) -> View {
                 children.into_iter().map(|row| (row, size(row))).collect()
             }))
         }
-    }
+    })
 }
 
 fn show(args: &UsageArgs, usage: &Usage) -> io::Result<()> {
