@@ -11,6 +11,7 @@ mod list;
 mod map;
 mod progress;
 mod query;
+mod reclaim;
 mod series;
 mod serve;
 mod service;
@@ -39,6 +40,7 @@ pub(crate) use list::*;
 pub(crate) use map::*;
 pub(crate) use progress::*;
 pub(crate) use query::*;
+pub(crate) use reclaim::*;
 pub(crate) use series::*;
 pub(crate) use serve::*;
 pub(crate) use service::*;
@@ -202,6 +204,9 @@ pub(crate) enum Command {
     /// Find files of the same content; remove, link or clone the copies
     #[command(after_long_help = DUPLICATES_NOTES)]
     Duplicates(DuplicatesArgs),
+    /// Free space: find what can be made again, and remove it
+    #[command(after_long_help = RECLAIM_NOTES)]
+    Reclaim(ReclaimArgs),
     /// Store a tree in a Parquet file, for other commands and for SQL
     #[command(after_long_help = SNAPSHOT_NOTES)]
     Snapshot(SnapshotArgs),

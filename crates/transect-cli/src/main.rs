@@ -64,6 +64,7 @@ fn main() -> ExitCode {
         Some(Command::Task(args)) => commands::task::run(args),
         Some(Command::Commit(args)) => commands::commit::run(args),
         Some(Command::Duplicates(args)) => commands::duplicates::run(args),
+        Some(Command::Reclaim(args)) => commands::reclaim::run(args),
         Some(Command::Transform(args)) => commands::transform::run(args),
         Some(Command::Verify(args)) => commands::verify::run(args),
         Some(Command::Attributes(args)) => commands::attributes::run(args),

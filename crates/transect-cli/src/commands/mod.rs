@@ -14,6 +14,7 @@ pub(crate) mod keep;
 pub(crate) mod list;
 pub(crate) mod map;
 pub(crate) mod query;
+pub(crate) mod reclaim;
 pub(crate) mod scan;
 pub(crate) mod serve;
 pub(crate) mod service;

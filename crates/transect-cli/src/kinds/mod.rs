@@ -60,6 +60,17 @@ impl Kinds {
         Ok(Self(rules))
     }
 
+    /// Returns the names of all kinds, each once.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        for rule in &self.0 {
+            if rule.kind != NONE && !names.contains(&rule.kind.as_str()) {
+                names.push(&rule.kind);
+            }
+        }
+        names
+    }
+
     /// Calls `visit` with every entry of a table in tree order, and its kind. Below one that has a kind, nothing is
     /// visited.
     pub(crate) fn each<'k>(&'k self, table: &Table, mut visit: impl FnMut(Row, Option<&'k str>)) {

@@ -58,6 +58,8 @@ fn json_objects_have_the_keys_reviewed() {
         "changes --json tree",
         "duplicates --json twins",
         "duplicates --json --errors --clone --keep first --yes missing twins",
+        "reclaim --json --errors tree",
+        "reclaim --json --remove --yes --older 1s missing twins",
         "doctor --json tree",
         "attributes --json tree missing",
         "service stats --json",

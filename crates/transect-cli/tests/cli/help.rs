@@ -3,7 +3,7 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 25] = [
+pub(crate) const COMMANDS: [&str; 26] = [
     "scan",
     "usage",
     "tui",
@@ -12,6 +12,7 @@ pub(crate) const COMMANDS: [&str; 25] = [
     "attributes",
     "find",
     "duplicates",
+    "reclaim",
     "snapshot",
     "keep",
     "changes",

@@ -115,6 +115,11 @@ const CASES: &[(&str, &str)] = &[
         $T duplicates --clone --keep first --yes "$N" "copy$N""#,
     ),
     (
+        "reclaim",
+        r#"mkdir -p "copy$N/target"; touch "copy$N/Cargo.toml" "copy$N/target/$U"; $T reclaim "copy$N"; $T reclaim --json "copy$N"
+        $T reclaim --kind "$U" "copy$N"; $T reclaim "missing$N"; $T reclaim --keep "$U" "$N"; $T reclaim --remove --yes "copy$N""#,
+    ),
+    (
         "transform",
         r#"$T transform blake3 "$N"; $T transform blake3 --json "$N"; $T transform "$U" "$N"
         $T transform case=upper -v -i "copy$N"; $T transform case=lower --check -v "copy$N"

@@ -40,6 +40,7 @@ mod parts;
 mod planted;
 mod query;
 mod random;
+mod reclaim;
 mod scan;
 mod screens;
 mod series;

@@ -111,6 +111,7 @@ const CASES: &[(&str, &str)] = &[
     ("$T snapshot --memory 96M planted -o o.parquet", "all"),
     ("$T duplicates planted", "all"),
     ("$T duplicates tree --prefer planted", "all"),
+    ("$T reclaim planted", "all"),
     ("$T doctor planted", "all"),
     ("$T attributes planted", "all"),
     ("$T cache status planted", "all"),

@@ -1,0 +1,95 @@
+//! Prints a proposal for people.
+
+use std::io::{self, Write};
+
+use transect_text::table;
+
+use super::proposal::Proposal;
+use super::removed::Removed;
+use crate::args::ReclaimArgs;
+use crate::output::time::age;
+use crate::output::units::{bytes, counted};
+use crate::output::{self, DIM, GOOD, WARN, quote};
+
+pub(super) fn write(args: &ReclaimArgs, proposal: &Proposal<'_>) -> io::Result<()> {
+    let mut out = output::buffer();
+    let mut table = table::Table::new(&[], &["frees", "unchanged for"], &["kind", "path"]);
+    for tree in &proposal.trees {
+        let newest = tree.newest.and_then(|newest| u64::try_from(newest / 1_000_000_000).ok());
+        table.add(
+            anstyle::Style::new(),
+            [
+                bytes(tree.freed),
+                newest.map_or_else(|| "-".to_owned(), age),
+                tree.kind.to_owned(),
+                quote::for_terminal(proposal.table.path(tree.row).as_os_str()),
+            ],
+        );
+    }
+    if !proposal.trees.is_empty() {
+        table.write(&mut out)?;
+        writeln!(out)?;
+    }
+    write_sum(&mut out, args, proposal)?;
+    if !args.remove && !proposal.trees.is_empty() {
+        writeln!(out, "{DIM}nothing was removed; --remove removes these{DIM:#}")?;
+    }
+    output::print(out)
+}
+
+fn write_sum(out: &mut impl Write, args: &ReclaimArgs, proposal: &Proposal<'_>) -> io::Result<()> {
+    let Proposal { trees, left, freed, disk, is_enough, .. } = proposal;
+    if let (Some(keep), Some(disk)) = (args.keep, disk) {
+        let (keep, available) = (bytes(keep as u64), bytes(disk.available));
+        if *is_enough && trees.is_empty() {
+            return writeln!(
+                out,
+                "{GOOD}{available} are available, which is at least {keep}{GOOD:#}"
+            );
+        }
+        if !is_enough {
+            writeln!(out, "{WARN}not enough for {keep}: {available} are available{WARN:#}")?;
+        }
+    }
+    if trees.is_empty() {
+        return writeln!(out, "found nothing that can be made again");
+    }
+    let places = counted(trees.len() as u64, "place", "places");
+    match freed.start == freed.end {
+        true => write!(out, "{} in {places}", bytes(freed.end))?,
+        false => {
+            let (least, most) = (bytes(freed.start), bytes(freed.end));
+            write!(out, "{least} to {most} in {places}, as clones share some of it")?;
+        }
+    }
+    if let Some(disk) = disk {
+        let then = disk.available.saturating_add(freed.start);
+        write!(out, "; available: {} now, {} then", bytes(disk.available), bytes(then))?;
+    }
+    if *left > 0 {
+        write!(out, "; {} left out", counted(*left as u64, "newer place", "newer places"))?;
+    }
+    writeln!(out)
+}
+
+pub(super) fn write_removed(proposal: &Proposal<'_>, removed: &Removed) -> io::Result<()> {
+    let mut out = output::buffer();
+    let counts = removed.report.counts;
+    write!(out, "removed {}", counted(counts.removed, "entry", "entries"))?;
+    for (number, what) in [(counts.kept, "kept"), (counts.vanished, "gone before")] {
+        if number > 0 {
+            write!(out, ", {} {what}", counted(number, "entry", "entries"))?;
+        }
+    }
+    let predicted = match proposal.freed.start == proposal.freed.end {
+        true => bytes(proposal.freed.end),
+        false => format!("{} to {}", bytes(proposal.freed.start), bytes(proposal.freed.end)),
+    };
+    match removed.measured {
+        Some(measured) => {
+            writeln!(out, "; {} more are available, predicted were {predicted}", bytes(measured))?;
+        }
+        None => writeln!(out, "; predicted were {predicted}")?,
+    }
+    output::print(out)
+}
