@@ -71,6 +71,35 @@ pub(crate) struct Cli {
     pub(crate) scan: ScanArgs,
 }
 
+/// A command line that begins with a command: [`Cli`] without the options of `scan`. To define and check them takes a
+/// fifth of the instructions of a start, and they cannot be given there.
+#[derive(Debug, Parser)]
+#[command(name = "transect", version)]
+pub(crate) struct CommandLine {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What the arguments ask for.
+#[derive(Debug)]
+pub(crate) enum Request {
+    Command(Command),
+    /// `transect PATH`, which is `transect scan PATH`.
+    Scan(ScanArgs),
+}
+
+impl Request {
+    /// Parses the arguments of the process.
+    pub(crate) fn parse() -> Result<Self, clap::Error> {
+        let first = std::env::args_os().nth(1).and_then(|first| first.into_string().ok());
+        if first.is_some_and(|first| Command::has_subcommand(&first)) {
+            return CommandLine::try_parse().map(|line| Self::Command(line.command));
+        }
+        let cli = Cli::try_parse()?;
+        Ok(cli.command.map_or_else(|| Self::Scan(cli.scan), Self::Command))
+    }
+}
+
 /// The groups of commands in the help: a heading, and the first command below it.
 const GROUPS: [(&str, &str); 7] = [
     ("Look", "scan"),

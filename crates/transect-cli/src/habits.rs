@@ -3,10 +3,10 @@
 use std::env;
 use std::ffi::OsString;
 
+use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser};
 
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, Request};
 
 /// Options that `list` does not have, and those that it reads as others: `-name` is `-n ame`.
 const OPTIONS: [(&[&str], &str); 31] = [
@@ -50,12 +50,16 @@ const LIKE_EXTENSIONS: [&str; 2] = ["-exec", "-empty"];
 ///
 /// # Errors
 /// Help or the version is wanted, or the arguments are wrong. An option of another program gets a tip.
-pub(crate) fn parse() -> Result<Cli, clap::Error> {
-    let mut error = match Cli::try_parse() {
-        Ok(cli) => match find(|arg| LIKE_EXTENSIONS.into_iter().find(|option| arg == *option)) {
-            Some(option) if matches!(cli.command, Some(Command::List(_))) => unknown(option),
-            _ => return Ok(cli),
-        },
+pub(crate) fn parse() -> Result<Request, clap::Error> {
+    let mut error = match Request::parse() {
+        Ok(request) => {
+            match find(|arg| LIKE_EXTENSIONS.into_iter().find(|option| arg == *option)) {
+                Some(option) if matches!(request, Request::Command(Command::List(_))) => {
+                    unknown(option)
+                }
+                _ => return Ok(request),
+            }
+        }
         Err(error) => error,
     };
     let tip = |arg: &OsString| {

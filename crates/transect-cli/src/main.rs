@@ -24,9 +24,9 @@ use clap::CommandFactory;
 use clap::error::ErrorKind;
 use transect_sys::memory::Allocator;
 
-use args::{Cli, Command};
+use args::{Cli, Command, Request};
 use transect_program::generate;
-use transect_program::{ExitStatus, exit};
+use transect_program::{CliError, ExitStatus, exit};
 
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator { program: "transect" };
@@ -36,50 +36,56 @@ fn main() -> ExitCode {
     if let Some(part) = parts::from_help(std::env::args_os()) {
         return exit::code(parts::run(&part));
     }
-    let cli = match habits::parse() {
-        Ok(cli) => cli,
+    let request = match habits::parse() {
+        Ok(request) => request,
         Err(instead) => {
             return ExitCode::from(output::print_clap_error(&with_grouped_help(instead)));
         }
     };
-    let end = match &cli.command {
-        None => {
-            cli.scan.walk.reject_mistyped_command().and_then(|()| commands::scan::run(&cli.scan))
+    exit::code(match &request {
+        Request::Command(command) => run(command),
+        Request::Scan(args) => {
+            let end = args.walk.reject_mistyped_command().and_then(|()| commands::scan::run(args));
+            if matches!(end, Ok(ExitStatus::RootFailed)) {
+                args.walk.hint_not_a_command();
+            }
+            end
         }
-        Some(Command::Scan(args)) => commands::scan::run(args),
-        Some(Command::Usage(args)) => commands::usage::run(args),
-        Some(Command::Tui(args)) => commands::tui::run(args),
-        Some(Command::Map(args)) => commands::map::run(args),
-        Some(Command::List(args)) => commands::list::run(args),
-        Some(Command::Snapshot(args)) => match args.memory {
+    })
+}
+
+fn run(command: &Command) -> Result<ExitStatus, CliError> {
+    match command {
+        Command::Scan(args) => commands::scan::run(args),
+        Command::Usage(args) => commands::usage::run(args),
+        Command::Tui(args) => commands::tui::run(args),
+        Command::Map(args) => commands::map::run(args),
+        Command::List(args) => commands::list::run(args),
+        Command::Snapshot(args) => match args.memory {
             Some(memory) => commands::snapshot::bounded::run(args, memory as u64),
             None => commands::snapshot::run(args),
         },
-        Some(Command::Diff(args)) => commands::diff::run(args),
-        Some(Command::Keep(args)) => commands::keep::run(args),
-        Some(Command::Changes(args)) => commands::changes::run(args),
-        Some(Command::History(args)) => commands::history::run(args),
-        Some(Command::Find(args)) => commands::find::run(args),
-        Some(Command::Query(args)) => commands::query::run(args),
-        Some(Command::Task(args)) => commands::task::run(args),
-        Some(Command::Commit(args)) => commands::commit::run(args),
-        Some(Command::Duplicates(args)) => commands::duplicates::run(args),
-        Some(Command::Reclaim(args)) => commands::reclaim::run(args),
-        Some(Command::Transform(args)) => commands::transform::run(args),
-        Some(Command::Verify(args)) => commands::verify::run(args),
-        Some(Command::Attributes(args)) => commands::attributes::run(args),
-        Some(Command::Serve(args)) => commands::serve::run(args),
-        Some(Command::Service(command)) => commands::service::run(command),
-        Some(Command::Doctor(args)) => commands::doctor::run(args),
-        Some(Command::Cache(command)) => commands::cache::run(command),
-        Some(Command::Part(part)) => parts::run(part),
-        Some(Command::Completions(args)) => commands::generate::completions(args),
-        Some(Command::Man(args)) => generate::man(Cli::command(), args),
-    };
-    if matches!(end, Ok(ExitStatus::RootFailed)) && cli.command.is_none() {
-        cli.scan.walk.hint_not_a_command();
+        Command::Diff(args) => commands::diff::run(args),
+        Command::Keep(args) => commands::keep::run(args),
+        Command::Changes(args) => commands::changes::run(args),
+        Command::History(args) => commands::history::run(args),
+        Command::Find(args) => commands::find::run(args),
+        Command::Query(args) => commands::query::run(args),
+        Command::Task(args) => commands::task::run(args),
+        Command::Commit(args) => commands::commit::run(args),
+        Command::Duplicates(args) => commands::duplicates::run(args),
+        Command::Reclaim(args) => commands::reclaim::run(args),
+        Command::Transform(args) => commands::transform::run(args),
+        Command::Verify(args) => commands::verify::run(args),
+        Command::Attributes(args) => commands::attributes::run(args),
+        Command::Serve(args) => commands::serve::run(args),
+        Command::Service(command) => commands::service::run(command),
+        Command::Doctor(args) => commands::doctor::run(args),
+        Command::Cache(command) => commands::cache::run(command),
+        Command::Part(part) => parts::run(part),
+        Command::Completions(args) => commands::generate::completions(args),
+        Command::Man(args) => generate::man(Cli::command(), args),
     }
-    exit::code(end)
 }
 
 /// Parses again if help was asked for: most starts need no texts of groups.
