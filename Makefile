@@ -112,7 +112,7 @@ torture: need-cargo ## Let every file system call fail, stop programs, damage jo
 		END { printf "| **all %d** | %d | %d | %d | %d | %d | %d |\n", NR, sum[3], sum[4], sum[5], sum[6], sum[7], sum[8] }'
 	TRANSECT_TORTURE_RUNS=$(TORTURE_RUNS) $(CARGO) test -p transect-cli --all-features --locked --test cli stopped_and_continued \
 		-- --nocapture >"$$log.stopped" 2>&1 || status=$$?
-	echo '| file system | runs of each command | stops | scan | list | list --one-file-system | usage | transform | serve --cache |'
+	echo '| file system | runs of each command | stops | scan | list | list --one-file-system | usage | transform | serve |'
 	echo '|---|---|---|---|---|---|---|---|---|'
 	sed -n 's/^.*STOPPED |/|/p' "$$log.stopped"
 	$(CARGO) test -p transect-testkit --all-features --locked --test engine journals:: -- --nocapture >"$$log.journals" 2>&1 || status=$$?

@@ -21,23 +21,20 @@ temporary directory; on Windows, the pipe \\\\.\\pipe\\transect-ID with the id o
 
 Examples:
   Serve a cache until Ctrl-C:
-    transect serve --cache
+    transect serve
   Serve a source tree only, and end after 15 idle minutes:
-    transect serve --cache --root src --idle 15m
+    transect serve --root src --idle 15m
   Use a socket of your own:
-    transect serve --cache --socket cache.sock
+    transect serve --socket cache.sock
   Limit the memory to 256 MiB, and report connections:
-    transect serve --cache --memory 256M --verbose
+    transect serve --memory 256M --verbose
   Check listings instead of watching for changes:
-    transect serve --cache --level checked
+    transect serve --level checked
 
 Exit codes: 0 ended as requested; 2 wrong usage, or the service could not start.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Serve attributes of files from a cache
-    #[arg(long, required = true)]
-    pub(crate) cache: bool,
     /// Listen at SOCKET, on Windows a pipe such as \\.\pipe\NAME [default: see below]
     #[arg(long, value_name = "SOCKET")]
     pub(crate) socket: Option<PathBuf>,

@@ -21,7 +21,7 @@ const PARSED_ONLY: [(&str, &str); 22] = [
     ("transect map --since", "serves until Ctrl-C"),
     ("transect map --open", "serves until Ctrl-C"),
     ("transect query", "needs DuckDB; query.rs runs them"),
-    ("transect serve --", "serves until Ctrl-C"),
+    ("transect serve", "serves until Ctrl-C"),
     ("transect lab run enumerate --path src", "takes minutes"),
     ("transect lab run enumerate --corpus", "takes minutes"),
     ("transect lab run enumerate --preset", "takes minutes, and needs another build"),
@@ -109,7 +109,7 @@ fn prepare_for(env: &TestEnv, command: &str) {
 fn with_service(script: &str) -> String {
     format!(
         ": >service.log
-        \"$TRANSECT\" serve --cache --idle 15m 2>service.log & service=$!
+        \"$TRANSECT\" serve --idle 15m 2>service.log & service=$!
         until grep -q 'listening at' service.log; do kill -0 $service || exit 9; done
         ln -sf \"$XDG_RUNTIME_DIR/transect/cache.sock\" cache.sock
         ({script}); code=$?

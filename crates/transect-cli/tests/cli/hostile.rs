@@ -142,20 +142,20 @@ const CASES: &[(&str, &str)] = &[
     ),
     (
         "serve",
-        r#"$T serve --cache --socket "$N/$N"; $T serve --cache --socket "missing$N/socket"
-        $T serve --cache --socket "s$U" --idle 1s --verbose; $T serve --cache --level "$U""#,
+        r#"$T serve --socket "$N/$N"; $T serve --socket "missing$N/socket"
+        $T serve --socket "s$U" --idle 1s --verbose; $T serve --level "$U""#,
     ),
     ("service freeze", r#"$T service freeze --socket "$N/$N"; $T service freeze --socket "s$U""#),
     ("service thaw", r#"$T service thaw --socket "$N/$N"; $T service thaw --socket "s$U""#),
     (
         "service invalidate",
-        r#"$T serve --cache --root "$PWD/$N" --idle 1s --socket s 2>log &
+        r#"$T serve --root "$PWD/$N" --idle 1s --socket s 2>log &
         until grep -q listening log; do kill -0 $! || break; done
         $T service invalidate --socket s "$U" "$N"; $T service invalidate --socket "$N/$N" "$U"; wait"#,
     ),
     (
         "service stats",
-        r#"$T serve --cache --root "$PWD/$N" --root "$PWD/$U" --idle 1s --socket s 2>log &
+        r#"$T serve --root "$PWD/$N" --root "$PWD/$U" --idle 1s --socket s 2>log &
         until grep -q listening log; do kill -0 $! || break; done
         $T service stats --socket s; $T service stats --json --socket s; $T service stats --socket "s$U"; wait"#,
     ),

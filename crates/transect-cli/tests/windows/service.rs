@@ -1,4 +1,4 @@
-//! `serve --cache`, its clients and the commands that control it, as separate processes connected by a
+//! `serve`, its clients and the commands that control it, as separate processes connected by a
 //! named pipe.
 
 use std::fs;
@@ -32,7 +32,7 @@ impl Service {
     }
 
     fn start_at(env: &TestEnv, pipe: String, args: &[&str]) -> Self {
-        let serve = ["serve", "--cache", "--socket", &pipe];
+        let serve = ["serve", "--socket", &pipe];
         let mut child = env.start(serve.iter().chain(args));
         let stderr = BufReader::new(child.stderr.take().expect("a pipe"));
         let mut service = Self { child, stderr, first_line: String::new(), pipe };
@@ -123,7 +123,7 @@ fn service_second_instance_rejected_until_first_dies() {
     let env = TestEnv::with_tree();
     let service = Service::start(&env, &[]);
     let pipe = service.pipe.clone();
-    let second = env.transect(["serve", "--cache", "--socket", &pipe]).exits(2);
+    let second = env.transect(["serve", "--socket", &pipe]).exits(2);
     let process = service.child.id();
     let expected = format!("transect: a service answers at '{pipe}' already: process {process}\n");
     assert_eq!(second.stderr, expected);
@@ -131,7 +131,7 @@ fn service_second_instance_rejected_until_first_dies() {
     drop(service);
 
     let refused = env.transect(["service", "stats", "--socket", &pipe]).exits(2).stderr;
-    let error = refused.strip_suffix("; start one with `transect serve --cache`\n");
+    let error = refused.strip_suffix("; start one with `transect serve`\n");
     let error = error.unwrap_or_else(|| panic!("no advice: {refused}"));
     crate::assert_one_line(error, &format!("transect: no service answers at '{pipe}': "));
     let next = Service::start_at(&env, pipe, &[]);
@@ -220,7 +220,7 @@ fn service_stats_shown() {
 fn service_idle_ends() {
     let env = TestEnv::new();
     let pipe = format!(r"\\.\pipe\transect-idle-{}", std::process::id());
-    let args = ["serve", "--cache", "-v", "--idle", "0s", "--socket", &pipe];
+    let args = ["serve", "-v", "--idle", "0s", "--socket", &pipe];
     let said = env.transect(args).exits(0).stderr;
     let expected =
         format!("transect: listening at '{pipe}', watched\ntransect: ended after idle time\n");
@@ -232,7 +232,7 @@ fn service_other_than_pipe_rejected() {
     let env = TestEnv::with_tree();
     let reason = r"is not the name of a pipe; use one like \\.\pipe\NAME";
     for (args, name) in [
-        (&["serve", "--cache", "--socket", "cache.sock"][..], "cache.sock"),
+        (&["serve", "--socket", "cache.sock"][..], "cache.sock"),
         (&["service", "freeze", "--socket", r"tree\plain"], r"tree\plain"),
         (&["attributes", r"--socket=\\host\pipe\x", "tree"], r"\\host\pipe\x"),
     ] {
@@ -245,7 +245,7 @@ fn service_other_than_pipe_rejected() {
 #[test]
 fn service_default_pipe_names_user() {
     let env = TestEnv::new();
-    let first = env.transect(["serve", "--cache", "--idle", "0s"]);
+    let first = env.transect(["serve", "--idle", "0s"]);
     assert!(first.stderr.contains(r"'\\.\pipe\transect-S-1-"), "{}", first.stderr);
     let asked = env.transect(["attributes", "--service", "."]);
     let answered = asked.code == Some(0) && asked.stderr.is_empty();
