@@ -16,6 +16,7 @@ mod question;
 mod root_path;
 mod series;
 mod snapshot_file;
+mod time_zone;
 mod user_trash;
 
 use std::process::ExitCode;

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned, civil};
 use transect::{Conditions, FileType};
 use transect_text::size;
 
 use crate::output::owner;
+use crate::time_zone;
 
 /// A type that entries may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ pub(super) fn parse_time(text: &str) -> Result<i64, String> {
         let out_of_range = |_| "the time is out of range".to_owned();
         i64::try_from(time.as_nanosecond()).map_err(out_of_range)
     };
-    if let Some(day) = day(text, &Zoned::now()) {
+    if let Some(day) = day(text, &Timestamp::now().to_zoned(time_zone::local())) {
         return nanoseconds(day.map_err(|error| error.to_string())?.timestamp());
     }
     if let Ok(ago) = humantime::parse_duration(text) {
@@ -115,7 +115,7 @@ pub(super) fn parse_time(text: &str) -> Result<i64, String> {
         return nanoseconds(moment);
     }
     if let Ok(date) = text.parse::<civil::DateTime>() {
-        let zoned = date.to_zoned(TimeZone::system()).map_err(|error| error.to_string())?;
+        let zoned = date.to_zoned(time_zone::local()).map_err(|error| error.to_string())?;
         return nanoseconds(zoned.timestamp());
     }
     let modified = Path::new(text).metadata().and_then(|metadata| metadata.modified());

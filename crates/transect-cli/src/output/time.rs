@@ -6,6 +6,8 @@ use transect::FieldMask;
 use transect_sys::host::now;
 use transect_text::units::counted;
 
+use crate::time_zone;
+
 /// Returns the time since `second` (since 1970) in words.
 pub(crate) fn age(second: u64) -> String {
     let seconds = (now().unsigned_abs() / 1_000_000_000).saturating_sub(second);
@@ -22,7 +24,7 @@ pub(crate) struct TimeFormatter(TimeZone);
 
 impl TimeFormatter {
     pub(crate) fn local() -> Self {
-        Self(TimeZone::system())
+        Self(time_zone::local())
     }
 
     /// Returns a formatter for these attributes. The zone is read only if there are times among them: it
