@@ -58,8 +58,9 @@ transect_sys::words! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum Context {
         Directory = "Directory",
-        /// A list above the directory: keys, errors, search results.
+        /// A list above the directory: keys, errors, entries that were kept.
         List = "List",
+        Found = "Found entries",
         Duplicates = "Duplicates",
         Prompt = "Prompt",
         Confirmation = "Confirmation",
@@ -89,8 +90,8 @@ const fn bind(
 pub(crate) const BINDINGS: &[Binding] = {
     use Action::*;
     use Context::*;
-    const MOVES: &[Context] = &[Directory, List, Duplicates, Confirmation];
-    const PAGES: &[Context] = &[Directory, List, Duplicates];
+    const MOVES: &[Context] = &[Directory, List, Found, Duplicates, Confirmation];
+    const PAGES: &[Context] = &[Directory, List, Found, Duplicates];
     &[
         bind(MOVES, "↓ j", Move(Motion::Down), "down"),
         bind(MOVES, "↑ k", Move(Motion::Up), "up"),
@@ -128,6 +129,14 @@ pub(crate) const BINDINGS: &[Binding] = {
         bind(&[List], "Enter → l", GoTo, "go there"),
         bind(&[List], "Esc q ← h ?", Close, "close"),
         bind(&[List], "Ctrl-C", Quit, "quit"),
+        bind(&[Found], "Enter → l", GoTo, "go there"),
+        bind(&[Found], "Space", ToggleMark, "toggle mark, move down"),
+        bind(&[Found], "*", MarkAll, "mark all, without those below others"),
+        bind(&[Found], "u", UnmarkAll, "unmark all"),
+        bind(&[Found], "t", Trash, "trash marked entries, or this"),
+        bind(&[Found], "d", Delete, "delete marked entries, or this"),
+        bind(&[Found], "Esc q ← h", Close, "close"),
+        bind(&[Found], "Ctrl-C", Quit, "quit"),
         bind(&[Duplicates], "Enter → l", GoTo, "go to file"),
         bind(&[Duplicates], "Space", ToggleMark, "toggle mark, move down"),
         bind(&[Duplicates], "*", MarkAll, "mark all but the first of each group"),

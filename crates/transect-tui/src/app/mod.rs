@@ -147,10 +147,8 @@ impl App {
     pub(crate) fn context(&self) -> Context {
         match self.overlay {
             Overlay::None => Context::Directory,
-            Overlay::Help(_)
-            | Overlay::Errors(_)
-            | Overlay::SearchResults(_)
-            | Overlay::KeptEntries(_) => Context::List,
+            Overlay::Help(_) | Overlay::Errors(_) | Overlay::KeptEntries(_) => Context::List,
+            Overlay::SearchResults(_) => Context::Found,
             Overlay::Duplicates => Context::Duplicates,
             Overlay::Prompt(_) => Context::Prompt,
             Overlay::Confirmation(_) => Context::Confirmation,
@@ -187,6 +185,7 @@ impl App {
             (_, Action::Quit) => self.push_effect(Effect::Quit),
             (Context::Directory, action) => self.act_in_directory(action),
             (Context::List, action) => self.act_in_list(action),
+            (Context::Found, action) => self.act_in_found(action),
             (Context::Duplicates, action) => self.act_in_duplicates(action),
             (Context::Prompt, action) => self.act_in_prompt(action),
             (Context::Confirmation, action) => self.act_in_confirmation(action),
@@ -195,8 +194,8 @@ impl App {
     }
 
     fn act_in_directory(&mut self, action: Action) {
-        if self.stored_at.is_some() && action.needs_disk() {
-            return self.note("not in a snapshot: it may be older than the disk");
+        if self.lacks_disk(action) {
+            return;
         }
         match action {
             Action::Move(motion) => self.listing.move_by(motion),
@@ -238,6 +237,15 @@ impl App {
         }
     }
 
+    /// Tells that an action is impossible in a snapshot, and returns whether it is.
+    fn lacks_disk(&mut self, action: Action) -> bool {
+        let lacks = self.stored_at.is_some() && action.needs_disk();
+        if lacks {
+            self.note("not in a snapshot: it may be older than the disk");
+        }
+        lacks
+    }
+
     fn act_in_list(&mut self, action: Action) {
         let errors = self.table.diagnostics().kept_errors.len();
         match (&mut self.overlay, action) {
@@ -253,13 +261,6 @@ impl App {
             }
             (Overlay::KeptEntries(kept), Action::Move(motion)) => {
                 kept.cursor.move_by(motion, kept.lines.len());
-            }
-            (Overlay::SearchResults(found), Action::Move(motion)) => {
-                found.cursor.move_by(motion, found.rows.len());
-            }
-            (Overlay::SearchResults(found), Action::GoTo) => {
-                let row = found.rows.get(found.cursor.index).copied();
-                self.jump(row);
             }
             _ => {}
         }
@@ -305,10 +306,14 @@ impl App {
 
     fn mark(&mut self) {
         let Some(row) = self.listing.selected() else { return };
+        self.toggle_mark(row);
+        self.listing.move_by(crate::cursor::Motion::Down);
+    }
+
+    fn toggle_mark(&mut self, row: Row) {
         if !self.marks.remove(row) {
             self.marks.insert(row);
         }
-        self.listing.move_by(crate::cursor::Motion::Down);
     }
 
     fn show_errors(&mut self) {
@@ -357,10 +362,14 @@ impl App {
     /// Returns the marked entries, or the selected one if there are none. Entries of one directory
     /// are in the order of their names.
     pub(crate) fn targets(&self) -> Vec<Row> {
-        if self.marks.is_empty() {
-            return self.listing.selected().into_iter().collect();
+        if !self.marks.is_empty() {
+            return self.marks.iter().collect();
         }
-        self.marks.iter().collect()
+        let selected = match &self.overlay {
+            Overlay::SearchResults(found) => found.selected(),
+            _ => self.listing.selected(),
+        };
+        selected.into_iter().collect()
     }
 
     fn next_request(&mut self) -> RequestId {

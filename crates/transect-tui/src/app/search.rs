@@ -1,9 +1,10 @@
 //! Prompts: search in the current directory while typing, or find in the whole tree.
 
 use transect::table::Row;
+use transect_remove::RemovalKind;
 
 use super::{App, Overlay, ReadState};
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, Motion};
 use crate::keys::Action;
 use crate::message::{Job, Query, RequestId};
 use crate::pattern::Pattern;
@@ -50,7 +51,41 @@ pub(crate) struct SearchResults {
     pub(super) request: RequestId,
 }
 
+impl SearchResults {
+    pub(super) fn selected(&self) -> Option<Row> {
+        self.rows.get(self.cursor.index).copied()
+    }
+}
+
 impl App {
+    pub(super) fn act_in_found(&mut self, action: Action) {
+        if self.lacks_disk(action) {
+            return;
+        }
+        let Overlay::SearchResults(found) = &mut self.overlay else { return };
+        match action {
+            Action::Move(motion) => found.cursor.move_by(motion, found.rows.len()),
+            Action::GoTo => {
+                let row = found.selected();
+                self.jump(row);
+            }
+            Action::ToggleMark => {
+                let row = found.selected();
+                found.cursor.move_by(Motion::Down, found.rows.len());
+                row.into_iter().for_each(|row| self.toggle_mark(row));
+            }
+            // What lies below others is removed with them.
+            Action::MarkAll => {
+                self.marks.extend(self.table.outermost(found.rows.iter().copied()));
+            }
+            Action::UnmarkAll => self.marks.clear(),
+            Action::Trash => self.confirm_removal(RemovalKind::Trash),
+            Action::Delete => self.confirm_removal(RemovalKind::Delete),
+            Action::Close => self.overlay = Overlay::None,
+            _ => {}
+        }
+    }
+
     pub(super) fn typed(&mut self, letter: char) {
         if let Overlay::Prompt(prompt) = &mut self.overlay {
             prompt.text.push(letter);

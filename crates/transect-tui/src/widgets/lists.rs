@@ -3,6 +3,7 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
+use super::entries::MARKED;
 use super::popup;
 use crate::app::{App, KeptEntries, Overlay, SearchResults};
 use crate::theme::Theme;
@@ -37,10 +38,13 @@ pub(super) fn draw_found(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme
     let list = (&mut found.cursor, found.rows.len());
     popup::list(frame, area, &title, list, theme, |mut pen, index| {
         let row = found.rows[index];
+        let is_marked = app.marks.contains(row);
+        pen.left(2, if is_marked { MARKED } else { "" }, theme.mark());
         if pen.room() >= 30 {
             pen.right(8, &bytes(app.order.measure.size(&app.table.totals(row))), theme.plain());
         }
-        pen.name(quote::for_terminal(app.table.path(row).as_os_str()), theme.plain());
+        let style = if is_marked { theme.mark() } else { theme.plain() };
+        pen.name(quote::for_terminal(app.table.path(row).as_os_str()), style);
     });
 }
 

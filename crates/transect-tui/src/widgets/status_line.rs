@@ -126,6 +126,12 @@ fn hints(app: &App) -> Vec<(&'static str, &'static str)> {
             (Action::MarkAll, "mark copies"),
             (Action::Close, "close"),
         ],
+        Context::Found => &[
+            (Action::GoTo, "go there"),
+            (Action::ToggleMark, "mark"),
+            (Action::MarkAll, "mark all"),
+            (Action::Close, "close"),
+        ],
         Context::List => &[(Action::GoTo, "go there"), (Action::Close, "close")],
         Context::Prompt | Context::Confirmation | Context::Removal => &[],
     };

@@ -189,7 +189,7 @@ fn further_hard_links_have_a_sign() {
 
 #[test]
 fn help_shows_every_key() {
-    let mut app = sample(80, 90);
+    let mut app = sample(80, 110);
     app.press("?");
     let screen = app.screen();
     for binding in BINDINGS {

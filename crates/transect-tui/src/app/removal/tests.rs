@@ -70,6 +70,30 @@ fn delete_removes_marks_in_all_directories() {
 }
 
 #[test]
+fn delete_entries_that_were_found() {
+    let place = place();
+    fs::create_dir_all(place.join("other/folder/folder")).unwrap();
+    let mut app = TestApp::on_disk(place.path());
+    app.press("f");
+    app.type_in("folder");
+    app.press("Enter * u Space");
+    assert_eq!(app.state.marks.len(), 1);
+    app.press("* d");
+    let screen = app.screen();
+    // The third one lies below one of them.
+    assert!(screen.contains("Delete 2 entries for good?"), "{screen}");
+    app.press("y");
+    assert!(!place.join("folder").exists() && !place.join("other/folder").exists());
+    assert!(place.join("other").exists() && app.state.marks.is_empty());
+    app.press("f");
+    app.type_in("small");
+    app.press("Enter d");
+    assert!(app.screen().contains("Delete 1 entry for good?"), "{}", app.screen());
+    app.press("y");
+    assert!(!place.join("small").exists() && place.join("big").exists());
+}
+
+#[test]
 fn delete_current_directory_shows_parent() {
     let place = place();
     let mut app = TestApp::on_disk(place.path());
