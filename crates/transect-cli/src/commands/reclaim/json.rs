@@ -15,6 +15,7 @@ pub(super) fn print(
     args: &ReclaimArgs,
     proposal: &Proposal<'_>,
     removed: Option<&Removed>,
+    interrupted: bool,
     elapsed: Duration,
 ) -> std::io::Result<()> {
     let diagnostics = proposal.table.diagnostics();
@@ -22,7 +23,8 @@ pub(super) fn print(
     output::print_json(&object! {
         schema: "transect.reclaim/1",
         roots: roots.iter().map(|root| PathKey::from(root.as_path())).collect::<Vec<_>>(),
-        complete: diagnostics.is_complete(),
+        complete: diagnostics.is_complete() && !interrupted,
+        interrupted: interrupted,
         disk: proposal.disk.map(json::disk),
         keep: args.keep,
         enough: proposal.is_enough,

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &ReclaimArgs) -> Result<ExitStatus, CliError> {
         false => None,
     };
     if args.json {
-        json::print(args, &proposal, removed.as_ref(), elapsed)?;
+        json::print(args, &proposal, removed.as_ref(), outcome.interrupted, elapsed)?;
     } else if let Some(removed) = &removed {
         text::write_removed(&proposal, removed)?;
     }

@@ -55,7 +55,7 @@ pub(super) fn remove(
     Ok(Some(Removed { report, measured }))
 }
 
-/// Returns the space that became available, once it is what should be free, or does not grow any more.
+/// Returns the space that became available, as soon as it is `expected`, at the latest after [`SETTLES_WITHIN`].
 fn measured(args: &ReclaimArgs, before: DiskSpace, expected: u64) -> u64 {
     let began = Instant::now();
     loop {
