@@ -34,9 +34,9 @@ build: need-cargo ## Build the programs, target/release/transect and transect-la
 dist: need-cargo ## Build them fully optimized, as for packages: target/dist
 	$(BUILD) --profile dist
 
-# At a fixed address, as Go's programs are: without 14,000 relocations, a start takes 0.86 of the time. The price:
-# whoever makes the program run code of theirs knows where its own code is (docs/PLATFORMS.md). --target is given even
-# for this machine: otherwise procedural macros, too, would be built without a loader.
+# At a fixed address, as Go's programs are: without 14,000 relocations, a start takes 0.86 of the time. The price: an
+# attacker who finds a memory error knows the addresses of the code (docs/PLATFORMS.md). --target is given even for this
+# machine: otherwise procedural macros, too, would be built without a loader.
 static: need-cargo ## Build static programs for Linux, which start faster (MACHINE=aarch64-unknown-linux-gnu)
 	@machine=$(or $(MACHINE),$$($(CARGO) -vV | sed -n 's/^host: //p'))
 	export RUSTFLAGS="$$RUSTFLAGS -C target-feature=+crt-static -C relocation-model=static"
