@@ -75,6 +75,7 @@ mod report;
 mod run;
 mod summary;
 mod trash;
+mod trashed;
 
 use std::time::{Duration, Instant};
 
@@ -91,6 +92,7 @@ pub use refusal::Refusal;
 pub use report::{Counts, KeepReason, KeptEntry, Report};
 pub use summary::Summary;
 pub use trash::Trash;
+pub use trashed::TrashedEntry;
 
 use run::Run;
 
@@ -205,6 +207,14 @@ impl<'t> Removal<'t> {
         self.for_each(&mounts, cancel, progress, |run, parent, row| {
             trash::trash(run, trash, parent, row);
         })
+    }
+
+    /// Deletes the chosen entries of trash directories, as [`Removal::delete`], and what the trash recorded about each.
+    /// The roots of the table are directories that [`Trash::contents`] returned.
+    pub fn empty_trash(&self, cancel: &Cancel, progress: &mut dyn FnMut(&Counts, Row)) -> Report {
+        let report = self.run(None, cancel, progress);
+        trashed::delete_infos(self.table, &report.gone);
+        report
     }
 
     /// Moves the chosen entries to a trash; without one, deletes them. Calls `show` for views, at most every 50

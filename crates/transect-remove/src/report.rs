@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use transect_sys::FaultKind;
 
+use crate::trashed::TrashedEntry;
 use transect::table::Row;
 
 /// Why an entry was kept.
@@ -141,6 +142,8 @@ pub struct Report {
     /// Rows of entries that no longer exist, removed or vanished; of a directory that is gone with
     /// everything below it, only its own.
     pub gone: Vec<Row>,
+    /// The entries that are in a trash now.
+    pub trashed: Vec<TrashedEntry>,
     /// The removal was cancelled before it was complete.
     pub cancelled: bool,
 }

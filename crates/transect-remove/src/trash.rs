@@ -22,6 +22,7 @@ use crate::parent;
 use crate::refusal::Refusal;
 use crate::report::KeepReason;
 use crate::run::Run;
+use crate::trashed::{INFO_SUFFIX, TrashedEntry, info_name};
 use transect::table::{Row, Table};
 
 /// The trash of a user.
@@ -57,6 +58,32 @@ impl Trash {
         let data = data.or_else(|| Some(Path::new(home.filter(absolute)?).join(".local/share")));
         Some(data?.join("Trash"))
     }
+
+    /// Returns the existing directories that hold the trashed entries of the home and of the file system that
+    /// contains `near`. They are named `files`.
+    pub fn contents(&self, near: &Path) -> Vec<PathBuf> {
+        let mut contents: Vec<PathBuf> =
+            self.home.join("files").canonicalize().into_iter().collect();
+        let top_of = |near: PathBuf| {
+            let (_, steps) = mount_root_of(&DirHandle::open(&near)?)?;
+            Ok::<_, io::Error>(near.ancestors().nth(steps).unwrap_or(&near).to_owned())
+        };
+        if let Ok(top) = near.canonicalize().and_then(top_of) {
+            let own = [
+                top.join(SHARED_TRASH).join(self.user.to_string()),
+                top.join(own_trash(self.user)),
+            ];
+            contents.extend(own.iter().map(|trash| trash.join("files")).filter(|files| {
+                // Another user may have put a link there, or a directory with entries of others.
+                let owner = DirHandle::open(files).and_then(|files| files.attributes());
+                let is_own = owner.is_ok_and(|owner| owner.uid() == Some(self.user));
+                is_own && files.canonicalize().is_ok_and(|target| target == *files)
+            }));
+        }
+        contents.sort_unstable();
+        contents.dedup();
+        contents
+    }
 }
 
 fn is_date(text: &str) -> bool {
@@ -80,7 +107,10 @@ pub(super) fn trash(run: &mut Run<'_>, to: &Trash, parent: &DirHandle, row: Row)
         // It would be moved along, and lost with the trash.
         true => Err(KeepReason::MountBoundary.into()),
         // No space is freed until the trash is emptied.
-        false => TrashMove::begin(table, parent, row).and_then(|it| it.finish(to)).map(|()| 0),
+        false => TrashMove::begin(table, parent, row).and_then(|it| it.finish(to)).map(|trashed| {
+            run.report.trashed.push(trashed);
+            0
+        }),
     };
     run.record(row, gone, outcome);
 }
@@ -117,22 +147,29 @@ impl<'a> TrashMove<'a> {
         Ok(Self { parent, name, now, path: dir.join(name) })
     }
 
-    fn finish(&self, trash: &Trash) -> Result<(), Refusal> {
+    fn finish(self, trash: &Trash) -> Result<TrashedEntry, Refusal> {
         if let Some(home) = self.open_home_trash(&trash.home).map_err(no_trash)? {
             match self.move_to(&home, &self.path, &trash.date) {
                 // The same device may be mounted at two places.
                 Err(Refusal::Kept(KeepReason::MountBoundary, _)) => {}
-                answer => return answer,
+                answer => return answer.map(|name| self.trashed(trash.home.clone(), name)),
             }
         }
         let (top, steps) = mount_root_of(self.parent).map_err(no_trash)?;
-        let trash_dir = trash_at_top(&top, trash.user).map_err(no_trash)?;
+        let (trash_dir, below_top) = trash_at_top(&top, trash.user).map_err(no_trash)?;
         let names: Vec<&OsStr> = self.path.iter().collect();
-        let path: PathBuf = names[names.len().saturating_sub(1 + steps)..].iter().collect();
-        match self.move_to(&trash_dir, &path, &trash.date) {
+        let (top, path) = names.split_at(names.len().saturating_sub(1 + steps));
+        match self.move_to(&trash_dir, &path.iter().collect::<PathBuf>(), &trash.date) {
             Err(Refusal::Kept(KeepReason::MountBoundary, Some(error))) => Err(no_trash(error)),
-            answer => answer,
+            answer => {
+                let trash = top.iter().collect::<PathBuf>().join(below_top);
+                answer.map(|name| self.trashed(trash, name))
+            }
         }
+    }
+
+    fn trashed(self, trash: PathBuf, name: OsString) -> TrashedEntry {
+        TrashedEntry { original: self.path, trash, name, attributes: self.now }
     }
 
     /// Opens the trash in the home, if it is on the same device.
@@ -152,8 +189,8 @@ impl<'a> TrashMove<'a> {
         Ok(same.then_some(trash_dir))
     }
 
-    /// Moves the entry to a trash directory, under the first free name.
-    fn move_to(&self, trash_dir: &DirHandle, path: &Path, date: &str) -> Result<(), Refusal> {
+    /// Moves the entry to a trash directory, under the first free name, and returns that.
+    fn move_to(&self, trash_dir: &DirHandle, path: &Path, date: &str) -> Result<OsString, Refusal> {
         let files = open_or_create_dir(trash_dir, "files".as_ref()).map_err(no_trash)?;
         let info = open_or_create_dir(trash_dir, "info".as_ref()).map_err(no_trash)?;
         let info_content = info_content(path, date);
@@ -161,8 +198,7 @@ impl<'a> TrashMove<'a> {
         loop {
             number += 1;
             let name = free_name(self.name, number);
-            let mut info_name = name.clone();
-            info_name.push(INFO_SUFFIX);
+            let info_name = info_name(&name);
             match info.create_file(&info_name, &info_content) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
@@ -170,7 +206,7 @@ impl<'a> TrashMove<'a> {
             }
             let failure = match self.parent.rename_no_replace(self.name, &files, &name) {
                 Ok(()) => match self.put_back(&files, &name) {
-                    Ok(false) => return Ok(()),
+                    Ok(false) => return Ok(name),
                     Ok(true) => None,
                     // Another entry is in the trash now, and its info file has the original path.
                     Err(error) => return Err(Refusal::Kept(KeepReason::Changed, Some(error))),
@@ -202,8 +238,6 @@ impl<'a> TrashMove<'a> {
 fn no_trash(error: io::Error) -> Refusal {
     Refusal::Kept(KeepReason::NoTrash, Some(error))
 }
-
-const INFO_SUFFIX: &str = ".trashinfo";
 
 /// The longest name that file systems accept.
 const MAX_NAME_BYTES: usize = 255;
@@ -252,17 +286,26 @@ fn mount_root_of(dir: &DirHandle) -> io::Result<(DirHandle, usize)> {
 }
 
 /// Opens the user's trash at the top of a file system: in the shared one that an administrator has
-/// created, if that is safe, or else the user's own.
-fn trash_at_top(top: &DirHandle, user: u32) -> io::Result<DirHandle> {
+/// created, if that is safe, or else the user's own. Returns also its path below the top.
+fn trash_at_top(top: &DirHandle, user: u32) -> io::Result<(DirHandle, PathBuf)> {
     const STICKY: u16 = 0o1000;
-    if let Ok(shared) = top.open_dir(".Trash".as_ref(), MountPolicy::Refuse) {
+    if let Ok(shared) = top.open_dir(SHARED_TRASH.as_ref(), MountPolicy::Refuse) {
         // Without the sticky bit, any user could replace the user's directory.
         let sticky = shared.attributes()?.mode().is_some_and(|mode| mode & STICKY != 0);
         if sticky && let Ok(trash_dir) = open_own_dir(&shared, &user.to_string(), user) {
-            return Ok(trash_dir);
+            return Ok((trash_dir, Path::new(SHARED_TRASH).join(user.to_string())));
         }
     }
-    open_own_dir(top, &format!(".Trash-{user}"), user)
+    let name = own_trash(user);
+    Ok((open_own_dir(top, &name, user)?, name.into()))
+}
+
+/// The trash of all users at the top of a file system.
+const SHARED_TRASH: &str = ".Trash";
+
+/// Returns the name of a user's own trash at the top of a file system.
+fn own_trash(user: u32) -> String {
+    format!(".Trash-{user}")
 }
 
 /// Opens a directory that must belong to the user, and creates it if necessary.

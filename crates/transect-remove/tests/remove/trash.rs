@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use transect::table::Table;
 use transect::{Cancel, FaultKind};
-use transect_remove::{KeepReason, RemovalError, Report, Trash};
+use transect_remove::{KeepReason, Removal, RemovalError, Report, Trash};
 use transect_testkit::{Mount, TempDir, loudly_skip};
 
 use crate::support::{chosen, gone, is_there, kept, paths, scanned, write};
@@ -224,4 +224,80 @@ fn trash_invalid_date_refused() {
     assert_eq!(refused, RemovalError::Date("today".into()));
     let said = refused.to_string();
     assert_eq!(said, "'today' is not written as 2026-11-21T19:07:37");
+}
+
+#[test]
+fn restore_brings_back_what_was_trashed() {
+    let temp = TempDir::new();
+    write(temp.join("tree/a/file"), "12345");
+    write(temp.join("tree/b"), "1");
+    write(temp.join("tree/c"), "1");
+    let table = scanned(temp.join("tree"));
+    let home = temp.join("Trash");
+    let report = trash_at(&table, &home, ["a", "b", "c"]);
+    assert!(report.trashed.iter().all(|entry| entry.trash == home), "{report:?}");
+    let [a, b, c] = &report.trashed[..] else { panic!("{report:?}") };
+    a.restore().unwrap();
+    assert_eq!(std::fs::read_to_string(temp.join("tree/a/file")).unwrap(), "12345");
+    assert_eq!(names(home.join("info")), ["b.trashinfo", "c.trashinfo"]);
+    // Nothing is replaced, and what is not the entry is not moved.
+    write(temp.join("tree/b"), "new");
+    assert_eq!(b.restore().unwrap_err().kind(), std::io::ErrorKind::AlreadyExists);
+    std::fs::remove_file(home.join("files/c")).unwrap();
+    write(home.join("files/c"), "another");
+    // The inode may be used again at once; then it is the same file for all programs.
+    let is_same = c.restore().is_ok();
+    assert_eq!(is_there(temp.join("tree/c")), is_same);
+    assert_eq!(std::fs::read_to_string(temp.join("tree/b")).unwrap(), "new");
+    assert_eq!(std::fs::read_to_string(home.join("files/b")).unwrap(), "1");
+    assert!(a.restore().is_err(), "it is no longer there");
+}
+
+#[test]
+fn restore_never_through_links() {
+    let temp = TempDir::new();
+    write(temp.join("tree/a/file"), "12345");
+    let table = scanned(temp.join("tree"));
+    let report = trash_at(&table, &temp.join("Trash"), ["a/file"]);
+    std::fs::remove_dir(temp.join("tree/a")).unwrap();
+    std::fs::create_dir(temp.join("elsewhere")).unwrap();
+    symlink("../elsewhere", temp.join("tree/a")).unwrap();
+    report.trashed[0].restore().unwrap_err();
+    assert!(!is_there(temp.join("elsewhere/file")) && is_there(temp.join("Trash/files/file")));
+}
+
+#[test]
+fn empty_trash_deletes_entries_and_info() {
+    let Some(there) = elsewhere("empty_trash_deletes_entries_and_info") else { return };
+    let top = there.mount.path();
+    let trash = Trash::new(there.home.clone(), DATE).unwrap();
+    assert_eq!(trash.contents(top), Vec::<PathBuf>::new());
+    let table = scanned(top.join("a"));
+    assert!(trash_at(&table, &there.home, ["b", "other"]).is_complete());
+    write(there.temp.join("tree/old"), "1");
+    let table = scanned(there.temp.join("tree"));
+    assert!(trash_at(&table, &there.home, ["old"]).is_complete());
+    let own = top.join(format!(".Trash-{}", user()));
+    let mut contents = vec![there.home.join("files"), own.join("files")];
+    contents.sort();
+    assert_eq!(trash.contents(&top.join("a")), contents);
+    // A link that another user could have made is not followed.
+    write(there.temp.join("precious/files/file"), "1");
+    std::fs::create_dir(top.join(".Trash")).unwrap();
+    symlink(there.temp.join("precious"), top.join(".Trash").join(user().to_string())).unwrap();
+    assert_eq!(trash.contents(top), contents);
+
+    let builder = transect::table::TableBuilder::new(Removal::COLUMNS);
+    let plan = transect::ScanOptions::new(&contents).plan().unwrap();
+    let table = plan.run(|| builder.sink()).unwrap().sink.into_table().unwrap();
+    let rows: Vec<_> = table.roots().flat_map(|root| table.children(root)).collect();
+    let removal = Removal::new(&table, rows).unwrap();
+    let report = removal.empty_trash(&Cancel::new(), &mut |_, _| {});
+    assert!(report.is_complete(), "{report:?}");
+    assert_eq!(report.counts.removed, 4, "a directory with a file, and two files");
+    for trash in [own, there.home] {
+        assert_eq!(names(trash.join("files")), Vec::<String>::new());
+        assert_eq!(names(trash.join("info")), Vec::<String>::new());
+    }
+    assert!(is_there(there.temp.join("precious/files/file")));
 }
