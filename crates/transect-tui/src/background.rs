@@ -2,14 +2,15 @@
 //! each longer work.
 
 use std::mem::discriminant;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-use transect::table::{Row, Table};
-use transect::{Cancel, FileType};
+use transect::table::{Row, Table, TableBuilder, TableImporter};
+use transect::{Cancel, FieldMask, FileType, ScanOptions};
 use transect_duplicates::{FindOptions, find as find_duplicates};
-use transect_remove::{Counts, Removal, Trash};
+use transect_remove::{Counts, Removal, Trash, TrashedEntry};
 
 use crate::message::{Job, MAX_LISTED, MAX_PREVIEWED, Message, Query, RequestId};
 use crate::pattern::Pattern;
@@ -69,21 +70,115 @@ pub(crate) fn start_removal(
     let cancel = Cancel::new();
     let stop = cancel.clone();
     Worker::start(cancel, move || {
-        let mut show = |counts: &Counts, row| {
-            let last = quote::for_terminal(table.path(row).as_os_str());
-            let _ = messages.send(Message::RemovalProgress { counts: *counts, last });
-        };
         let remove = |trash: Option<Trash>| {
             let removal = Removal::new(&table, rows).map_err(|refused| refused.to_string())?;
-            Ok(removal.run(trash.as_ref(), &stop, &mut show))
+            Ok(removal.run(trash.as_ref(), &stop, &mut show(&table, &messages)))
         };
         let message = match trash.and_then(remove) {
-            Ok(report) => Message::Removed { table, report },
+            Ok(report) => {
+                let trashes = report.trashed.iter().map(|entry| entry.trash.clone());
+                let changed = tree::spelled(&table, trashes);
+                Message::Removed { table, report, changed }
+            }
             Err(why) => Message::RemovalFailed(why),
         };
         // A failed send means that the view has closed.
         let _ = messages.send(message);
     })
+}
+
+/// Starts to delete entries of the trash.
+pub(crate) fn start_emptying(
+    trash: Arc<Table>,
+    rows: Vec<Row>,
+    shown: Arc<Table>,
+    messages: Sender<Message>,
+) -> Worker<()> {
+    let cancel = Cancel::new();
+    let stop = cancel.clone();
+    Worker::start(cancel, move || {
+        let removal = Removal::new(&trash, rows);
+        let report =
+            removal.map(|removal| removal.empty_trash(&stop, &mut show(&trash, &messages)));
+        let message = match report {
+            Ok(report) => {
+                let parents =
+                    trash.roots().filter_map(|root| Some(trash.path(root).parent()?.into()));
+                let changed = tree::spelled(&shown, parents);
+                Message::Removed { table: trash, report, changed }
+            }
+            Err(refused) => Message::RemovalFailed(refused.to_string()),
+        };
+        // A failed send means that the view has closed.
+        let _ = messages.send(message);
+    })
+}
+
+/// Returns what shows the progress of a removal.
+fn show<'a>(table: &'a Table, messages: &'a Sender<Message>) -> impl FnMut(&Counts, Row) + 'a {
+    |counts, row| {
+        let last = quote::for_terminal(table.path(row).as_os_str());
+        let _ = messages.send(Message::RemovalProgress { counts: *counts, last });
+    }
+}
+
+/// Starts to read what is in a trash: the table's roots are the directories with its entries.
+pub(crate) fn start_reading_trash(
+    trash: Result<Trash, String>,
+    near: PathBuf,
+    messages: Sender<Message>,
+) -> Worker<()> {
+    let cancel = Cancel::new();
+    let stop = cancel.clone();
+    Worker::start(cancel, move || {
+        let read = |trash: Trash| match trash.contents(&near) {
+            contents if contents.is_empty() => Ok(empty_table()),
+            contents => {
+                let builder = TableBuilder::new(Removal::COLUMNS | FieldMask::FILE_ID);
+                let plan = ScanOptions::new(contents).cancel(stop).plan();
+                let table = plan.and_then(|plan| plan.run(|| builder.sink()));
+                let table = table.and_then(|outcome| outcome.sink.into_table());
+                table.map(Arc::new).map_err(|error| error.to_string())
+            }
+        };
+        // A failed send means that the view has closed.
+        let _ = messages.send(Message::TrashRead(trash.and_then(read)));
+    })
+}
+
+/// Starts to move entries of the trash back.
+pub(crate) fn start_restoring(
+    entries: Vec<TrashedEntry>,
+    shown: Arc<Table>,
+    messages: Sender<Message>,
+) -> Worker<()> {
+    let cancel = Cancel::new();
+    let stop = cancel.clone();
+    Worker::start(cancel, move || {
+        let (mut restored, mut kept) = (Vec::new(), Vec::new());
+        for entry in entries {
+            let outcome = match stop.is_cancelled() {
+                true => Err("stopped".to_owned()),
+                false => entry.restore().map_err(|error| transect::reason(&error)),
+            };
+            match outcome {
+                Ok(()) => restored.push(entry),
+                Err(why) => kept.push((entry, why)),
+            }
+        }
+        let parents = restored.iter().filter_map(|entry| Some(entry.original.parent()?.into()));
+        let trashes = restored.iter().map(|entry| entry.trash.clone());
+        let changed = tree::spelled(&shown, parents.chain(trashes));
+        let restored = restored.len() as u64;
+        // A failed send means that the view has closed.
+        let _ = messages.send(Message::Restored { restored, kept, changed });
+    })
+}
+
+/// Returns a table without entries.
+pub(crate) fn empty_table() -> Arc<Table> {
+    let table = TableImporter::new(FieldMask::empty()).finish();
+    Arc::new(table.expect("BUG: a table can hold nothing"))
 }
 
 impl Job {

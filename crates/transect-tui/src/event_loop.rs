@@ -9,12 +9,15 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
-use transect::table::{Row, Table, TableImporter, UnreadReason};
-use transect::{Cancel, FieldMask, ScanOptions};
+use transect::table::{Row, Table, UnreadReason};
+use transect::{Cancel, ScanOptions};
 use transect_remove::RemovalKind;
 
 use crate::app::App;
-use crate::background::{JobThread, Worker, search_duplicates, start_removal};
+use crate::background::{
+    JobThread, Worker, empty_table, search_duplicates, start_emptying, start_reading_trash,
+    start_removal, start_restoring,
+};
 use crate::message::{Effect, Message};
 use crate::screen::Screen;
 use crate::view_options::ViewOptions;
@@ -123,17 +126,13 @@ fn is_independent_of_root(options: &ScanOptions) -> bool {
     cfg!(not(windows)) && is_single && !by_path && !is_limited && !filters.gitignore
 }
 
-pub(crate) fn empty_table() -> Arc<Table> {
-    let table = TableImporter::new(FieldMask::empty()).finish();
-    Arc::new(table.expect("BUG: a table can hold nothing"))
-}
-
 struct EventLoop<'a> {
     options: ScanOptions,
     view: &'a ViewOptions,
     app: App,
     jobs: JobThread,
     walk: Option<WalkThread>,
+    /// The running removal, or what reads the trash or moves entries back.
     removal: Option<Worker<()>>,
     /// The running search for duplicates. It is not joined at exit.
     search: Option<Worker<()>>,
@@ -210,7 +209,7 @@ impl<'a> EventLoop<'a> {
             self.read = Some(read);
         }
         while let Ok(message) = self.received.try_recv() {
-            if matches!(message, Message::Pruned { .. }) {
+            if matches!(message, Message::Pruned { .. } | Message::Removed { .. }) {
                 self.app.disk = transect::internal::disk_space_of(&self.options.roots);
             }
             self.app.handle(message);
@@ -242,6 +241,17 @@ impl<'a> EventLoop<'a> {
                 }
             }
             Effect::Remove { table, kind, rows } => self.remove(table, kind, rows),
+            Effect::ReadTrash { near } => {
+                let messages = self.messages.clone();
+                self.removal = Some(start_reading_trash((self.view.trash)(), near, messages));
+            }
+            Effect::EmptyTrash { trash, rows, shown } => {
+                let messages = self.messages.clone();
+                self.removal = Some(start_emptying(trash, rows, shown, messages));
+            }
+            Effect::Restore { entries, shown } => {
+                self.removal = Some(start_restoring(entries, shown, self.messages.clone()));
+            }
             Effect::StopRemoval => self.removal.iter().for_each(Worker::stop),
             Effect::FindDuplicates { request, table, mut options } => {
                 options.follow = self.options.follow_links;

@@ -28,6 +28,8 @@ pub(crate) enum Action {
     Shell,
     Trash,
     Delete,
+    Undo,
+    EmptyTrash,
     Redraw,
     Suspend,
     Quit,
@@ -50,7 +52,7 @@ impl Action {
     }
 
     pub(crate) fn removes(self) -> bool {
-        matches!(self, Self::Trash | Self::Delete)
+        matches!(self, Self::Trash | Self::Delete | Self::Undo | Self::EmptyTrash)
     }
 }
 
@@ -120,6 +122,8 @@ pub(crate) const BINDINGS: &[Binding] = {
         bind(&[Directory], "!", Shell, "shell in this directory"),
         bind(&[Directory], "t", Trash, "trash marked entries, or this"),
         bind(&[Directory], "d", Delete, "delete marked entries, or this"),
+        bind(&[Directory], "z", Undo, "undo: move back from the trash"),
+        bind(&[Directory], "T", EmptyTrash, "empty the trash"),
         bind(&[Directory], "r", Rescan, "read this directory again"),
         bind(&[Directory], "R", RescanAll, "read everything again"),
         bind(&[Directory], "? F1", Help, "help"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use transect::table::{RemovedNames, Row, RowSet, Table};
 use transect_duplicates::{Duplicates, FindOptions};
-use transect_remove::{Counts, RemovalKind, Report, Summary};
+use transect_remove::{Counts, RemovalKind, Report, Summary, TrashedEntry};
 use transect_text::measure::Measure;
 
 use crate::sort::{SortOrder, SortedEntries};
@@ -30,6 +30,12 @@ pub(crate) enum Effect {
     Shell(PathBuf),
     /// Removes entries.
     Remove { table: Arc<Table>, kind: RemovalKind, rows: Vec<Row> },
+    /// Reads the trash of the home and of the file system of a path.
+    ReadTrash { near: PathBuf },
+    /// Deletes entries of the trash for good; `shown` is the table of the view.
+    EmptyTrash { trash: Arc<Table>, rows: Vec<Row>, shown: Arc<Table> },
+    /// Moves entries from the trash back.
+    Restore { entries: Vec<TrashedEntry>, shown: Arc<Table> },
     /// Stops the removal that is running.
     StopRemoval,
     /// Searches for files of the same content.
@@ -60,14 +66,29 @@ pub(crate) enum Message {
     Duplicates { request: RequestId, table: Arc<Table>, found: Duplicates },
     /// What was removed so far, and the last path.
     RemovalProgress { counts: Counts, last: String },
-    /// The outcome of a removal.
-    Removed { table: Arc<Table>, report: Report },
+    /// The outcome of a removal, and the directories of the tree that have other entries now.
+    Removed { table: Arc<Table>, report: Report, changed: Vec<PathBuf> },
+    /// The entries of the trash, or why they are unknown.
+    TrashRead(Result<Arc<Table>, String>),
+    /// The outcome of moving entries back: the number of those that were, the others with the reasons, and the
+    /// directories of the tree that have other entries now.
+    Restored { restored: u64, kept: Vec<(TrashedEntry, String)>, changed: Vec<PathBuf> },
     /// The table without removed entries; `None` if it must be read again.
     Pruned { request: RequestId, table: Option<Arc<Table>> },
     /// Nothing could be removed; contains the reason.
     RemovalFailed(String),
     /// Something else failed.
     Error(String),
+}
+
+/// What happens to entries, as the user confirms and follows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RemovalTask {
+    Remove(RemovalKind),
+    /// Deletes what is in the trash.
+    EmptyTrash,
+    /// Moves what is in the trash back.
+    Restore,
 }
 
 /// Identifies the latest request of its kind. Late responses are dropped: their rows may belong to

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Sender, channel};
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -14,8 +14,10 @@ use transect::{Attributes, FieldMask, FileType, ScanOptions};
 use transect_remove::{RemovalKind, Report, Trash};
 
 use crate::app::App;
-use crate::background::{search_duplicates, start_removal};
-use crate::event_loop::empty_table;
+use crate::background::{
+    Worker, empty_table, search_duplicates, start_emptying, start_reading_trash, start_removal,
+    start_restoring,
+};
 use crate::message::{Effect, Message};
 use crate::view_options::ViewOptions;
 use crate::walk_thread::WalkThread;
@@ -180,8 +182,13 @@ impl TestApp {
             RemovalKind::Delete => Ok(None),
             RemovalKind::Trash => (self.view.trash)().map(Some),
         };
+        self.run(|messages| start_removal(table, rows, trash, messages));
+    }
+
+    /// Runs work to its end, and handles its messages.
+    fn run(&mut self, start: impl FnOnce(Sender<Message>) -> Worker<()>) {
         let (messages, received) = channel();
-        start_removal(table, rows, trash, messages).join();
+        start(messages).join();
         received.iter().for_each(|message| self.state.handle(message));
     }
 
@@ -240,9 +247,17 @@ impl TestApp {
                         self.remove(table, kind, rows);
                     }
                     Effect::FindDuplicates { request, table, options } if self.disk.is_some() => {
-                        let (messages, received) = channel();
-                        search_duplicates(request, table, options, messages).join();
-                        received.iter().for_each(|message| self.state.handle(message));
+                        self.run(|messages| search_duplicates(request, table, options, messages));
+                    }
+                    Effect::ReadTrash { near } if self.disk.is_some() => {
+                        let trash = (self.view.trash)();
+                        self.run(|messages| start_reading_trash(trash, near, messages));
+                    }
+                    Effect::EmptyTrash { trash, rows, shown } => {
+                        self.run(|messages| start_emptying(trash, rows, shown, messages));
+                    }
+                    Effect::Restore { entries, shown } => {
+                        self.run(|messages| start_restoring(entries, shown, messages));
                     }
                     Effect::Rescan { .. } if self.disk.is_some() => {
                         let table = self.read(&self.disk.clone().expect("that was asked"));

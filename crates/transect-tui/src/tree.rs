@@ -1,6 +1,6 @@
 //! Navigation of a table, and from one table to another of the same tree.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use transect::FileType;
 use transect::table::{Row, RowSet, Table};
@@ -77,4 +77,19 @@ pub(crate) fn find_path(table: &Table, path: &Path) -> Option<Row> {
     });
     let step = |row: &Row| names.next().and_then(|name| table.child(*row, name));
     std::iter::successors(Some(root), step).last()
+}
+
+/// Returns paths that are absolute and without links as the table spells them: those in its tree.
+pub(crate) fn spelled(table: &Table, paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let root = |root| {
+        Some((Path::new(table.name(root)), Path::new(table.name(root)).canonicalize().ok()?))
+    };
+    let roots: Vec<(&Path, PathBuf)> = table.roots().filter_map(root).collect();
+    let spell = |path: PathBuf| {
+        roots.iter().find_map(|(name, root)| Some(name.join(path.strip_prefix(root).ok()?)))
+    };
+    let mut spelled: Vec<PathBuf> = paths.into_iter().filter_map(spell).collect();
+    spelled.sort_unstable();
+    spelled.dedup();
+    spelled
 }

@@ -14,6 +14,7 @@ mod search;
 mod table_update;
 #[cfg(test)]
 mod tests;
+mod trash;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,6 +41,7 @@ pub(crate) use removal::{Confirmation, KeptEntries, RemovalProgress};
 pub(crate) use search::{Prompt, SearchResults};
 
 use search::Purpose;
+use trash::TrashState;
 
 /// How the table relates to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +96,7 @@ pub(crate) struct App {
     pub(crate) marks: RowSet,
     /// Entries removed since the tree was read.
     pub(crate) removed_rows: RowSet,
+    trash: TrashState,
     pub(crate) overlay: Overlay,
     /// The last search for duplicates.
     pub(crate) duplicates: Option<DuplicateSearch>,
@@ -126,6 +129,7 @@ impl App {
             order: SortOrder::by(SortKey::default(), measure),
             marks: RowSet::new(),
             removed_rows: RowSet::new(),
+            trash: TrashState::default(),
             overlay: Overlay::None,
             duplicates: None,
             panel: PanelState::default(),
@@ -231,6 +235,8 @@ impl App {
             Action::Shell => self.shell(),
             Action::Delete => self.confirm_removal(RemovalKind::Delete),
             Action::Trash => self.confirm_removal(RemovalKind::Trash),
+            Action::Undo => self.undo(),
+            Action::EmptyTrash => self.read_trash(),
             Action::Redraw => self.push_effect(Effect::Redraw),
             Action::Suspend => self.push_effect(Effect::Suspend),
             _ => {}
@@ -293,7 +299,13 @@ impl App {
             }
             Message::Summarized { request, summary } => self.set_summary(request, summary),
             Message::RemovalProgress { counts, last } => self.set_removal_progress(counts, last),
-            Message::Removed { table, report } => self.finish_removal(&table, &report),
+            Message::Removed { table, report, changed } => {
+                self.finish_removal(&table, report, changed);
+            }
+            Message::TrashRead(trash) => self.confirm_emptying(trash),
+            Message::Restored { restored, kept, changed } => {
+                self.finish_restoring(restored, kept, changed);
+            }
             Message::Pruned { request, table } => self.set_pruned(request, table),
             Message::RemovalFailed(why) => self.fail_removal(why),
             Message::Error(text) => self.error(text),
@@ -331,12 +343,17 @@ impl App {
         match self.directory.filter(|&directory| self.table.parent(directory).is_some()) {
             // Otherwise, a table without removed entries is on its way, and would be lost.
             Some(directory) if self.read_state == ReadState::Done && self.pruning.is_none() => {
-                self.read_state = ReadState::Again;
-                let table = Arc::clone(&self.table);
-                self.push_effect(Effect::RescanDirectory { table, directory });
+                self.request_directory(directory);
             }
             _ => self.rescan(),
         }
+    }
+
+    /// Requests another walk of one directory.
+    fn request_directory(&mut self, directory: Row) {
+        self.read_state = ReadState::Again;
+        let table = Arc::clone(&self.table);
+        self.push_effect(Effect::RescanDirectory { table, directory });
     }
 
     fn rescan(&mut self) {
@@ -379,8 +396,12 @@ impl App {
 
     /// Requests the result of a job on the table.
     fn request(&mut self, job: Job) -> RequestId {
+        self.request_on(Arc::clone(&self.table), job)
+    }
+
+    fn request_on(&mut self, table: Arc<Table>, job: Job) -> RequestId {
         let request = self.next_request();
-        self.push_effect(Effect::RunJob(Arc::clone(&self.table), request, job));
+        self.push_effect(Effect::RunJob(table, request, job));
         request
     }
 

@@ -3,22 +3,25 @@
 #[cfg(test)]
 mod tests;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use transect::table::{Row, RowSet, Table};
+use transect::table::{RemovedNames, Row, RowSet, Table};
 use transect_remove::{Counts, RemovalKind, Report, Summary};
 
 use super::{App, Overlay, ReadState};
 use crate::cursor::Cursor;
 use crate::keys::Action;
-use crate::message::{Effect, Job, RequestId};
+use crate::message::{Effect, Job, RemovalTask, RequestId};
 use crate::tree;
 use transect_text::quote;
 use transect_text::units::{bytes, counted};
 
 #[derive(Debug)]
 pub(crate) struct Confirmation {
-    pub(crate) kind: RemovalKind,
+    pub(crate) task: RemovalTask,
+    /// The table of the rows: that of the view, or that of the trash.
+    pub(crate) table: Arc<Table>,
     pub(crate) rows: Vec<Row>,
     /// The space that the removal would free; `None` while it is being added up.
     pub(crate) summary: Option<Summary>,
@@ -30,12 +33,19 @@ pub(crate) struct Confirmation {
 
 #[derive(Debug)]
 pub(crate) struct RemovalProgress {
-    pub(crate) kind: RemovalKind,
+    pub(crate) task: RemovalTask,
     pub(crate) counts: Counts,
     /// The number of entries to delete, or of paths to move to the trash.
     pub(crate) total: u64,
     pub(crate) path: String,
     pub(crate) is_stopping: bool,
+}
+
+impl RemovalProgress {
+    pub(super) fn new(task: RemovalTask, total: u64) -> Self {
+        let (counts, path) = (Counts::default(), String::new());
+        Self { task, counts, total, path, is_stopping: false }
+    }
 }
 
 /// The entries that were not removed, with reasons.
@@ -57,15 +67,30 @@ impl App {
         }
         let rows = self.targets();
         if !rows.is_empty() {
-            self.request_summary(kind, rows, false);
+            let table = Arc::clone(&self.table);
+            self.request_summary(RemovalTask::Remove(kind), table, rows, false);
         }
     }
 
-    fn request_summary(&mut self, kind: RemovalKind, rows: Vec<Row>, yes: bool) {
-        let request = self.request(Job::Summarize { rows: rows.clone() });
-        let cursor = Cursor::default();
-        self.overlay =
-            Overlay::Confirmation(Confirmation { kind, rows, summary: None, yes, cursor, request });
+    pub(super) fn request_summary(
+        &mut self,
+        task: RemovalTask,
+        table: Arc<Table>,
+        rows: Vec<Row>,
+        yes: bool,
+    ) {
+        let job = Job::Summarize { rows: rows.clone() };
+        let request = self.request_on(Arc::clone(&table), job);
+        let (summary, cursor) = (None, Cursor::default());
+        self.overlay = Overlay::Confirmation(Confirmation {
+            task,
+            table,
+            rows,
+            summary,
+            yes,
+            cursor,
+            request,
+        });
     }
 
     pub(super) fn set_summary(&mut self, request: RequestId, summary: Result<Summary, String>) {
@@ -83,16 +108,19 @@ impl App {
     }
 
     /// Updates the confirmation for a new table, in which sizes may differ and entries may be gone.
-    pub(super) fn refresh_confirmation(&mut self, old: &Table) {
+    pub(super) fn refresh_confirmation(&mut self, old: &Arc<Table>) {
         let Overlay::Confirmation(confirmation) = &self.overlay else { return };
-        let (kind, yes) = (confirmation.kind, confirmation.yes);
+        if !Arc::ptr_eq(&confirmation.table, old) {
+            return;
+        }
+        let (task, yes) = (confirmation.task, confirmation.yes);
         let same = |&row: &Row| tree::same_path(old, row, &self.table);
         let rows: Vec<Row> = confirmation.rows.iter().filter_map(same).collect();
         if rows.is_empty() {
             self.overlay = Overlay::None;
             self.note("entries to remove are gone");
         } else {
-            self.request_summary(kind, rows, yes);
+            self.request_summary(task, Arc::clone(&self.table), rows, yes);
         }
     }
 
@@ -109,27 +137,27 @@ impl App {
     }
 
     fn remove(&mut self) {
-        let Overlay::Confirmation(Confirmation { kind, rows, summary: Some(summary), .. }) =
-            &self.overlay
+        // Without the summary, `y` and Enter do nothing.
+        if !matches!(&self.overlay, Overlay::Confirmation(Confirmation { summary: Some(_), .. })) {
+            return;
+        }
+        let Overlay::Confirmation(Confirmation { task, table, rows, summary, .. }) =
+            std::mem::replace(&mut self.overlay, Overlay::None)
         else {
-            // Without the summary, `y` and Enter do nothing.
             return;
         };
-        let (kind, rows) = (*kind, rows.clone());
-        let total = match kind {
-            RemovalKind::Delete => summary.entries(),
-            RemovalKind::Trash => self.table.outermost(rows.iter().copied()).len() as u64,
+        let total = match task {
+            RemovalTask::Remove(RemovalKind::Trash) => {
+                table.outermost(rows.iter().copied()).len() as u64
+            }
+            _ => summary.map_or(0, |summary| summary.entries()),
         };
-        let (counts, path) = (Counts::default(), String::new());
-        self.overlay = Overlay::RemovalProgress(RemovalProgress {
-            kind,
-            counts,
-            total,
-            path,
-            is_stopping: false,
+        self.overlay = Overlay::RemovalProgress(RemovalProgress::new(task, total));
+        let shown = Arc::clone(&self.table);
+        self.push_effect(match task {
+            RemovalTask::Remove(kind) => Effect::Remove { table, kind, rows },
+            _ => Effect::EmptyTrash { trash: table, rows, shown },
         });
-        let table = Arc::clone(&self.table);
-        self.push_effect(Effect::Remove { table, kind, rows });
     }
 
     pub(super) fn act_in_removal(&mut self, action: Action) {
@@ -146,10 +174,15 @@ impl App {
     }
 
     /// Receives the outcome of the removal. Removed entries disappear at once; the sizes of the
-    /// directories above them follow from the table, in the background. If something was kept, the
-    /// tree is not as it was scanned, and is read again.
-    pub(super) fn finish_removal(&mut self, table: &Arc<Table>, report: &Report) {
-        let Overlay::RemovalProgress(RemovalProgress { kind, .. }) = self.overlay else { return };
+    /// directories above them follow from the table, in the background, and then those of `changed` directories.
+    /// If something was kept, the tree is not as it was scanned, and is read again.
+    pub(super) fn finish_removal(
+        &mut self,
+        table: &Arc<Table>,
+        report: Report,
+        changed: Vec<PathBuf>,
+    ) {
+        let Overlay::RemovalProgress(RemovalProgress { task, .. }) = self.overlay else { return };
         let same = |row| match Arc::ptr_eq(table, &self.table) {
             true => Some(row),
             false => tree::same_path(table, row, &self.table),
@@ -161,7 +194,7 @@ impl App {
         self.leave_removed_directory();
         self.overlay = Overlay::None;
 
-        let title = outcome_text(kind, report);
+        let title = outcome_text(task, &report);
         if report.kept.is_empty() {
             self.note(title);
         } else {
@@ -170,12 +203,26 @@ impl App {
             self.overlay =
                 Overlay::KeptEntries(KeptEntries { title, lines, cursor: Cursor::default() });
         }
+        match (task, report.trashed.is_empty()) {
+            (RemovalTask::EmptyTrash, _) => self.trash.removals.clear(),
+            (_, false) => self.trash.removals.push(report.trashed),
+            _ => {}
+        }
         let is_root_gone = self.table.roots().any(|root| self.removed_rows.contains(root));
-        if self.read_state == ReadState::Done && report.kept.is_empty() && !is_root_gone {
-            let removed = self.removed_rows.clone();
-            self.pruning = Some(self.request(Job::Prune { removed, names: kind.into() }));
-        } else {
-            self.request_rescan();
+        if self.read_state != ReadState::Done || !report.kept.is_empty() || is_root_gone {
+            return self.request_rescan();
+        }
+        self.trash.changed = changed;
+        let names = match task {
+            RemovalTask::Remove(kind) => kind.into(),
+            RemovalTask::EmptyTrash | RemovalTask::Restore => RemovedNames::Deleted,
+        };
+        match self.removed_rows.is_empty() {
+            true => self.read_changed(),
+            false => {
+                let removed = self.removed_rows.clone();
+                self.pruning = Some(self.request(Job::Prune { removed, names }));
+            }
         }
     }
 
@@ -186,7 +233,10 @@ impl App {
         }
         match table {
             // What the last action reported stays.
-            Some(table) => self.replace(table, ReadState::Done),
+            Some(table) => {
+                self.replace(table, ReadState::Done);
+                self.read_changed();
+            }
             None => self.request_rescan(),
         }
     }
@@ -218,12 +268,12 @@ fn is_removed(table: &Table, gone: &RowSet, row: Row) -> bool {
     std::iter::successors(Some(row), |&row| table.parent(row)).any(|row| gone.contains(row))
 }
 
-fn outcome_text(kind: RemovalKind, report: &Report) -> String {
+fn outcome_text(task: RemovalTask, report: &Report) -> String {
     let Counts { removed, vanished, kept, freed, .. } = report.counts;
     let entries = counted(removed, "entry", "entries");
-    let mut words = match kind {
-        RemovalKind::Delete => format!("{entries} deleted, {} freed", bytes(freed)),
-        RemovalKind::Trash => format!("{entries} moved to the trash"),
+    let mut words = match task {
+        RemovalTask::Remove(RemovalKind::Trash) => format!("{entries} moved to the trash"),
+        _ => format!("{entries} deleted, {} freed", bytes(freed)),
     };
     if kept > 0 {
         words = format!("{} kept; {words}", counted(kept, "entry", "entries"));
@@ -233,6 +283,10 @@ fn outcome_text(kind: RemovalKind, report: &Report) -> String {
     }
     if report.cancelled {
         words = format!("stopped: {words}");
+    }
+    if let Some(entry) = report.trashed.first() {
+        let trash = quote::for_terminal(entry.trash.as_os_str());
+        words.push_str(&format!(" (z undoes): {trash}"));
     }
     words
 }

@@ -304,7 +304,7 @@ fn table_update_without_directory_shows_nearest() {
     app.press("j");
     app.send(Message::Table(tree(&[("other/x", 1, 0)])));
     assert_eq!((app.current_path(), app.selected()), ("other".into(), "x".into()));
-    app.send(Message::Table(crate::event_loop::empty_table()));
+    app.send(Message::Table(crate::background::empty_table()));
     assert_eq!((app.current_path(), app.selected()), ("".into(), "".into()));
 }
 

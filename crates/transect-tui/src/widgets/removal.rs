@@ -7,6 +7,7 @@ use transect_remove::{RemovalKind, Summary};
 use super::pen::Pen;
 use super::popup;
 use crate::app::{App, Confirmation, Overlay};
+use crate::message::RemovalTask;
 use crate::theme::Theme;
 use transect_text::quote;
 use transect_text::share::bar;
@@ -42,8 +43,9 @@ pub(super) fn draw_confirmation(frame: &mut Frame<'_>, area: Rect, app: &mut App
     for index in shown {
         let row = confirmation.rows[index];
         let mut pen = Pen::new(frame.buffer_mut(), inside, line);
-        pen.at_end(&bytes(app.table.standalone_usage(row)), theme.plain(), 16);
-        pen.name(quote::for_terminal(app.table.path(row).as_os_str()), theme.bold());
+        let table = &confirmation.table;
+        pen.at_end(&bytes(table.standalone_usage(row)), theme.plain(), 16);
+        pen.name(quote::for_terminal(table.path(row).as_os_str()), theme.bold());
         line += 1;
     }
     line += u16::from(blanks > 0);
@@ -56,18 +58,19 @@ pub(super) fn draw_confirmation(frame: &mut Frame<'_>, area: Rect, app: &mut App
     let chosen = |yes| if confirmation.yes == yes { theme.selected() } else { theme.plain() };
     pen.text(" n keep ", chosen(false));
     pen.skip(2);
-    match (confirmation.kind, confirmation.summary) {
-        (_, None) => pen.text("(adding up …)", theme.dim()),
-        (RemovalKind::Delete, _) => pen.text(" y delete ", chosen(true)),
-        (RemovalKind::Trash, _) => pen.text(" y move ", chosen(true)),
+    match (confirmation.summary, confirmation.task) {
+        (None, _) => pen.text("(adding up …)", theme.dim()),
+        (_, RemovalTask::Remove(RemovalKind::Trash)) => pen.text(" y move ", chosen(true)),
+        _ => pen.text(" y delete ", chosen(true)),
     }
 }
 
 fn title(confirmation: &Confirmation) -> String {
     let entries = counted(confirmation.rows.len() as u64, "entry", "entries");
-    match confirmation.kind {
-        RemovalKind::Delete => format!("Delete {entries} for good?"),
-        RemovalKind::Trash => format!("Move {entries} to the trash?"),
+    match confirmation.task {
+        RemovalTask::Remove(RemovalKind::Trash) => format!("Move {entries} to the trash?"),
+        RemovalTask::EmptyTrash => format!("Empty the trash: delete {entries} for good?"),
+        _ => format!("Delete {entries} for good?"),
     }
 }
 
@@ -75,12 +78,12 @@ fn title(confirmation: &Confirmation) -> String {
 fn facts(confirmation: &Confirmation) -> Vec<String> {
     let Some(summary) = confirmation.summary else { return Vec::new() };
     let Summary { freed, shared, shared_files, mounts, unread, .. } = summary;
-    let trash = confirmation.kind == RemovalKind::Trash;
+    let trash = confirmation.task == RemovalTask::Remove(RemovalKind::Trash);
     let mut facts = Vec::new();
     let freed = bytes(freed);
-    facts.push(match confirmation.kind {
-        RemovalKind::Delete => format!("frees {freed}; cannot be undone"),
-        RemovalKind::Trash => format!("frees {freed} when the trash is emptied"),
+    facts.push(match trash {
+        false => format!("frees {freed}; cannot be undone"),
+        true => format!("frees {freed} when the trash is emptied"),
     });
     if shared > 0 {
         let files = counted(shared_files, "file has", "files have");
@@ -115,10 +118,12 @@ fn contents(summary: &Summary) -> String {
 
 pub(super) fn draw_progress(frame: &mut Frame<'_>, area: Rect, app: &App, theme: Theme) {
     let Overlay::RemovalProgress(progress) = &app.overlay else { return };
-    let title = match (progress.is_stopping, progress.kind) {
+    let title = match (progress.is_stopping, progress.task) {
         (true, _) => "Stopping …",
-        (false, RemovalKind::Delete) => "Deleting …",
-        (false, RemovalKind::Trash) => "Moving to the trash …",
+        (false, RemovalTask::Remove(RemovalKind::Delete)) => "Deleting …",
+        (false, RemovalTask::Remove(RemovalKind::Trash)) => "Moving to the trash …",
+        (false, RemovalTask::EmptyTrash) => "Emptying the trash …",
+        (false, RemovalTask::Restore) => "Moving back …",
     };
     let place = popup::centered(area, WIDTH, 4);
     let inside = popup::inner(place);
@@ -142,5 +147,5 @@ pub(super) fn draw_progress(frame: &mut Frame<'_>, area: Rect, app: &App, theme:
     Pen::new(frame.buffer_mut(), inside, 2).text(&filled, theme.bar());
     let mut pen = Pen::new(frame.buffer_mut(), inside, 3);
     pen.text("Esc", theme.bold());
-    pen.text(" stops; removed entries stay removed", theme.dim());
+    pen.text(" stops; what is done stays done", theme.dim());
 }

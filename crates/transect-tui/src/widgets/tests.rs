@@ -381,7 +381,7 @@ fn removed(app: &mut TestApp, most: usize) {
         let table = app.state.table.clone();
         // The removal may refer to an earlier table.
         gone.retain(|&row| table.iter().any(|there| there == row));
-        app.send(Message::Removed { table, report: report_of(gone) });
+        app.send(Message::Removed { table, report: report_of(gone), changed: Vec::new() });
     }
 }
 
@@ -396,7 +396,7 @@ proptest! {
                 TestEvent::Key(key) => app.press_key(key),
                 TestEvent::Size(width, height) => app.resize(width, height),
                 TestEvent::Removed(most) => removed(&mut app, most),
-                TestEvent::Table(0) => app.send(Message::Table(crate::event_loop::empty_table())),
+                TestEvent::Table(0) => app.send(Message::Table(crate::background::empty_table())),
                 TestEvent::Table(1) => app.send(Message::PartialTable(tree(&[("r/a/b/", 0, 0)]))),
                 TestEvent::Table(2) => app.send(Message::Table(tree(&[
                     ("r/a/b/日本語\u{1b}[1m", 1 << 40, -5), ("r/a/c", 0, 0), ("r/d/e/f/g", 7, 7),

@@ -3,6 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
+use transect::FileType;
 use transect_remove::Report;
 use transect_testkit::TempDir;
 
@@ -141,6 +142,67 @@ fn trash_moves_entry() {
     assert!(home.join("Trash/files/folder/one").exists(), "{}", app.screen());
     assert_eq!(app.listed(), ["big", "small"]);
     assert!(app.last_line().contains("1 entry moved to the trash"), "{}", app.last_line());
+    assert!(app.last_line().contains("(z undoes"), "{}", app.last_line());
+
+    app.press("z");
+    assert!(app.last_line().contains("1 entry moved back"), "{}", app.last_line());
+    assert!(place.join("folder/one").exists());
+    assert_eq!(app.listed(), ["big", "folder", "small"]);
+    app.press("z");
+    assert!(app.last_line().contains("nothing to undo"), "{}", app.last_line());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn undo_of_occupied_path_keeps_entry_in_trash() {
+    let (place, home) = (place(), TempDir::new());
+    let mut app = TestApp::on_disk(place.path());
+    app.trash_in(home.path());
+    app.select("small");
+    app.press("Space");
+    app.select("big");
+    app.press("Space t y");
+    fs::write(place.join("small"), "new").unwrap();
+    app.press("z");
+    let screen = app.screen();
+    assert!(screen.contains("1 entry moved back") && screen.contains("not moved back"), "{screen}");
+    assert!(home.join("Trash/files/small").exists() && place.join("big").exists());
+    fs::remove_file(place.join("small")).unwrap();
+    app.press("Esc z");
+    assert_eq!(fs::read_to_string(place.join("small")).unwrap(), "3");
+}
+
+/// Sizes are right after each step, also where the trash is in the tree.
+#[test]
+#[cfg(target_os = "linux")]
+fn trash_in_tree_counts_until_emptied() {
+    let place = place();
+    fs::create_dir(place.join("home")).unwrap();
+    let mut app = TestApp::on_disk(place.path());
+    app.trash_in(&place.join("home"));
+    let sum = |app: &TestApp| {
+        let table = &app.state.table;
+        let files = table.iter().filter(|&row| table.file_type(row) == FileType::File);
+        files.map(|row| table.size(row).unwrap()).sum::<u64>()
+    };
+    let all = sum(&app);
+    app.select("big");
+    app.press("t y");
+    assert!(sum(&app) > all, "the file, and what the trash records about it");
+    app.select("home");
+    app.press("l l l");
+    assert_eq!(app.listed(), ["big"]);
+    app.press("T");
+    let screen = app.screen();
+    assert!(screen.contains("Empty the trash: delete 1 entry for good?"), "{screen}");
+    app.press("y");
+    assert!(app.last_line().contains("1 entry deleted, 100 KiB freed"), "{}", app.last_line());
+    assert_eq!(sum(&app), all - 100_000);
+    assert!(!place.join("home/Trash/info/big.trashinfo").exists());
+    app.press("T");
+    assert!(app.last_line().contains("the trash is empty"), "{}", app.last_line());
+    app.press("z");
+    assert!(app.last_line().contains("nothing to undo"), "{}", app.last_line());
 }
 
 #[test]
@@ -202,7 +264,7 @@ fn removal_stops_on_request() {
     let mut report = Report::default();
     report.cancelled = true;
     let table = app.state.table.clone();
-    app.send(Message::Removed { table, report });
+    app.send(Message::Removed { table, report, changed: Vec::new() });
     assert!(app.last_line().starts_with("stopped: 0 entries deleted"), "{}", app.last_line());
     assert_eq!(app.listed(), ["a", "b"]);
 }
@@ -220,7 +282,7 @@ fn removal_outcome_of_old_table_applied() {
     assert!(app.screen().contains("Deleting"), "{}", app.screen());
     let root = old.roots().next().unwrap();
     let gone = vec![old.child(root, "a".as_ref()).unwrap()];
-    app.send(Message::Removed { table: old, report: report_of(gone) });
+    app.send(Message::Removed { table: old, report: report_of(gone), changed: Vec::new() });
     assert_eq!(app.listed(), ["0", "b"]);
 }
 
@@ -230,7 +292,7 @@ fn rescan_leaves_out_removed_root() {
     let mut app = TestApp::with_table(table.clone());
     app.press("d y");
     let gone = vec![table.roots().next().unwrap()];
-    app.send(Message::Removed { table, report: report_of(gone) });
+    app.send(Message::Removed { table, report: report_of(gone), changed: Vec::new() });
     assert_eq!(app.listed(), ["two"]);
     let effect = app.effects.pop().unwrap();
     assert!(
@@ -297,7 +359,7 @@ fn confirmation_fits_every_screen() {
     |│                                                          │
     |│ 0 of 40 entries                                          │
     |│                                                          │
-    |│ Esc stops; removed entries stay removed                  │
+    |│ Esc stops; what is done stays done                       │
     |╰──────────────────────────────────────────────────────────╯
     |* 1.00 MiB   3% ████████████ entry 06
     |* 1.00 MiB   3% ████████████ entry 07
