@@ -184,8 +184,8 @@ pub(crate) fn empty_table() -> Arc<Table> {
 impl Job {
     pub(crate) fn run(self, request: RequestId, table: &Table) -> Message {
         match self {
-            Self::Sort { rows, order } => {
-                Message::Sorted { request, entries: order.sort(table, rows) }
+            Self::Sort { rows, order, before } => {
+                Message::Sorted { request, entries: order.sort(table, before.as_ref(), rows) }
             }
             Self::Find { query, measure } => find(table, request, query, measure),
             Self::Preview { directory, measure } => {

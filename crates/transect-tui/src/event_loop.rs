@@ -93,6 +93,11 @@ pub fn browse(
     let mut event_loop = EventLoop::new(options, view);
     let partial_tables = Some(event_loop.messages.clone());
     event_loop.walk = Some(WalkThread::start(options, partial_tables)?);
+    if let Some(before) = &view.before {
+        let (read, messages) = (Arc::clone(&before.read), event_loop.messages.clone());
+        // A failed send means that the view has closed.
+        std::thread::spawn(move || messages.send(Message::Before(read())));
+    }
     let mut screen = Screen::enter(view.mouse)?;
     let ran = event_loop.run(&mut screen, stop);
     // Restores the terminal before waiting for threads.

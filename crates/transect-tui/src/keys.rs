@@ -109,6 +109,7 @@ pub(crate) const BINDINGS: &[Binding] = {
         bind(&[Directory], "f", Find, "find in the tree: text or glob"),
         bind(&[Directory], "D", FindDuplicates, "find duplicates below this directory"),
         bind(&[Directory], "s", Sort(SortKey::Size), "sort by size (again: reverse)"),
+        bind(&[Directory], "w", Sort(SortKey::Growth), "sort by growth (with --since)"),
         bind(&[Directory], "c", Sort(SortKey::Count), "sort by number of entries"),
         bind(&[Directory], "n", Sort(SortKey::Name), "sort by name"),
         bind(&[Directory], "m", Sort(SortKey::Time), "sort by newest change"),

@@ -14,6 +14,7 @@ mod app;
 mod background;
 mod cursor;
 mod event_loop;
+mod growth;
 mod keys;
 mod message;
 mod pattern;
@@ -29,5 +30,5 @@ mod walk_thread;
 mod widgets;
 
 pub use event_loop::{BrowseOutcome, Error, browse, browse_stored};
-pub use view_options::ViewOptions;
+pub use view_options::{StoredBefore, ViewOptions};
 pub use walk_thread::DISPLAY_FIELDS;

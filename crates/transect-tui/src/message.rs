@@ -8,6 +8,7 @@ use transect_duplicates::{Duplicates, FindOptions};
 use transect_remove::{Counts, RemovalKind, Report, Summary, TrashedEntry};
 use transect_text::measure::Measure;
 
+use crate::growth::TreeBefore;
 use crate::sort::{SortOrder, SortedEntries};
 
 pub(crate) const MAX_LISTED: usize = 1000;
@@ -54,6 +55,8 @@ pub(crate) enum Message {
     PartialTable(Arc<Table>),
     /// The whole tree.
     Table(Arc<Table>),
+    /// The tree before, or why it cannot be read.
+    Before(Result<Table, String>),
     /// The entries of the directory.
     Sorted { request: RequestId, entries: SortedEntries },
     /// The largest entries that were found, and the number of all.
@@ -114,7 +117,7 @@ pub(crate) enum Query {
 #[derive(Debug)]
 pub(crate) enum Job {
     /// Sorts the entries of a directory.
-    Sort { rows: Vec<Row>, order: SortOrder },
+    Sort { rows: Vec<Row>, order: SortOrder, before: Option<TreeBefore> },
     /// Finds the largest entries.
     Find { query: Query, measure: Measure },
     /// Finds the largest entries of a directory, and the largest files below it.

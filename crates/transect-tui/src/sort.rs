@@ -5,10 +5,14 @@ use std::cmp::Reverse;
 use transect::table::{Row, SubtreeTotals, Table};
 use transect_text::measure::Measure;
 
+use crate::growth::{Gone, TreeBefore};
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum SortKey {
     #[default]
     Size,
+    /// How the size changed since the tree was read before.
+    Growth,
     Count,
     Name,
     /// The newest change of content in the entry or below it.
@@ -38,20 +42,37 @@ impl SortOrder {
     }
 
     /// Returns the amount that bars and shares represent: the sort key, or bytes if the key is not
-    /// an amount.
-    pub(crate) fn amount(self, sums: &SubtreeTotals) -> u64 {
+    /// an amount. Growth counts whatever its sign.
+    pub(crate) fn amount(self, sums: &SubtreeTotals, growth: Option<i128>) -> u64 {
         match self.key {
             SortKey::Count => sums.entries(),
+            SortKey::Growth => {
+                growth.map_or(0, |growth| growth.unsigned_abs().try_into().unwrap_or(u64::MAX))
+            }
             _ => self.measure.size(sums),
         }
     }
 
     /// Sorts the entries of one directory, which must be in the order of their names. The sort is
-    /// stable.
-    pub(crate) fn sort(self, table: &Table, rows: Vec<Row>) -> SortedEntries {
+    /// stable. [`SortKey::Growth`] needs the tree before.
+    pub(crate) fn sort(
+        self,
+        table: &Table,
+        before: Option<&TreeBefore>,
+        rows: Vec<Row>,
+    ) -> SortedEntries {
+        let growth = |row| before.and_then(|before| before.growth(table, row, self.measure));
+        let amount = |row| {
+            let growth = if self.key == SortKey::Growth { growth(row) } else { None };
+            self.amount(&table.totals(row), growth)
+        };
+        let directory = rows.first().and_then(|&row| table.parent(row));
+        let gone = before
+            .zip(directory)
+            .map(|(before, directory)| before.gone(table, directory, self.measure));
         let (mut max_amount, mut total) = (0, 0_u64);
         for &row in &rows {
-            let amount = self.amount(&table.totals(row));
+            let amount = amount(row);
             max_amount = amount.max(max_amount);
             total = total.saturating_add(amount);
         }
@@ -62,11 +83,11 @@ impl SortOrder {
                 // Unknown times sort as older than all others.
                 self.sort_by(rows, |row| table.totals(row).newest().unwrap_or(i64::MIN))
             }
-            SortKey::Size | SortKey::Count => {
-                self.sort_by(rows, |row| self.amount(&table.totals(row)))
-            }
+            // Unknown growth sorts below all others.
+            SortKey::Growth => self.sort_by(rows, growth),
+            SortKey::Size | SortKey::Count => self.sort_by(rows, amount),
         };
-        SortedEntries { rows, max_amount, total }
+        SortedEntries { rows, max_amount, total, gone: gone.unwrap_or_default() }
     }
 
     fn sort_by<K: Ord>(self, rows: Vec<Row>, key: impl Fn(Row) -> K) -> Vec<Row> {
@@ -86,4 +107,6 @@ pub(crate) struct SortedEntries {
     pub(crate) rows: Vec<Row>,
     pub(crate) max_amount: u64,
     pub(crate) total: u64,
+    /// What was there before.
+    pub(crate) gone: Gone,
 }

@@ -88,6 +88,7 @@ pub(crate) fn view_options() -> ViewOptions {
         mouse: true,
         read_only: false,
         stored_at: None,
+        before: None,
     }
 }
 

@@ -1,5 +1,8 @@
 //! Options of the terminal view.
 
+use std::sync::Arc;
+
+use transect::table::Table;
 use transect_remove::Trash;
 
 /// Options of the terminal view.
@@ -22,6 +25,16 @@ pub struct ViewOptions {
     /// When the tree was read, as text, if it is not that of the disk: nothing that needs the disk is
     /// possible.
     pub stored_at: Option<String>,
+    /// The tree before: how entries grew since then is shown.
+    pub before: Option<StoredBefore>,
+}
+
+/// A stored tree with the same root as the one that is read.
+pub struct StoredBefore {
+    /// Reads it, on a thread of its own.
+    pub read: Arc<dyn Fn() -> Result<Table, String> + Send + Sync>,
+    /// When it was read, as text.
+    pub read_at: String,
 }
 
 impl std::fmt::Debug for ViewOptions {

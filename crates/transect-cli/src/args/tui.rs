@@ -21,6 +21,8 @@ Examples:
     transect tui --read-only .
   Start with file lengths instead of disk usage:
     transect tui --apparent .
+  Show first what grew since yesterday (after `transect keep ~` on each day):
+    transect tui --since yesterday ~
   Show only files of at least 100 MiB:
     transect tui --size +100M ~
 
@@ -40,6 +42,11 @@ pub(crate) struct TuiArgs {
     /// Disable deleting and moving to the trash
     #[arg(long)]
     pub(crate) read_only: bool,
+    /// Show how entries grew since TIME, compared with the last snapshot that `transect keep` stored before
+    ///
+    /// TIMEs are those of `transect changes`: yesterday, 3d, 2026-01-31.
+    #[arg(long, value_name = "TIME", value_parser = super::filter::parse_time)]
+    pub(crate) since: Option<i64>,
     /// List all errors at the end, not only the first ten
     #[arg(long)]
     pub(crate) errors: bool,

@@ -1,14 +1,18 @@
 //! `transect tui`: browses a tree in the terminal.
 
+use std::sync::Arc;
+
 use anstream::ColorChoice;
 use transect::{FieldMask, SkipReason};
-use transect_tui::{DISPLAY_FIELDS, ViewOptions, browse, browse_stored};
+use transect_tui::{DISPLAY_FIELDS, StoredBefore, ViewOptions, browse, browse_stored};
 
 use crate::args::TuiArgs;
+use crate::commands::changes::kept_snapshot;
 use crate::commands::snapshot::stored_tree;
 use crate::output::time::TimeFormatter;
 use crate::output::{self, owner};
 use crate::profile;
+use crate::series::Kept;
 use crate::user_trash::user_trash;
 use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
@@ -17,6 +21,8 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
     // Which names belong to one file must be known, to count it once.
     let stored = stored_tree(&args.walk, DISPLAY_FIELDS | FieldMask::FILE_ID | FieldMask::NLINK)?;
     let (mut options, _) = profile::scan_options(&args.walk);
+    let kept = args.since.map(|since| kept_tree(args, since, stored.is_some())).transpose()?;
+    let mut kept_end = ExitStatus::Complete;
     // The view shows the root as its title, where a dot would be useless.
     if args.walk.paths.is_empty()
         && let Ok(here) = std::env::current_dir()
@@ -29,6 +35,16 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
         Some(time) => times.text(time),
         None => "unknown time".to_owned(),
     });
+    let before = kept.map(|(kept, end)| {
+        kept_end = end;
+        let scope = kept.snapshot.metadata().scope;
+        if scope.is_some_and(|scope| scope.one_file_system) {
+            options = options.clone().same_file_system(true);
+        }
+        let read_at = times.text(kept.taken);
+        let read = move || kept.snapshot.table(SIZES).map_err(|error| error.to_string());
+        StoredBefore { read: Arc::new(read), read_at }
+    });
     let view = ViewOptions {
         colour: output::stream::stdout_colours() != ColorChoice::Never,
         time: Box::new(move |time| times.text(time)),
@@ -38,6 +54,7 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
         mouse: !args.no_mouse,
         read_only: args.read_only,
         stored_at,
+        before,
     };
     if let Some(stored) = stored {
         let end = stored.end();
@@ -51,5 +68,22 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
     if outcome.table.roots().len() == 0 && by_filters.iter().any(|why| skipped.contains_key(why)) {
         output::hint("the filters exclude every PATH");
     }
-    Ok(ExitStatus::from_diagnostics(outcome.table.diagnostics(), outcome.interrupted))
+    let end = ExitStatus::from_diagnostics(outcome.table.diagnostics(), outcome.interrupted);
+    Ok(end.max(kept_end))
+}
+
+/// The columns that count files with several names once.
+const SIZES: FieldMask = FieldMask::FILE_ID.union(FieldMask::NLINK);
+
+/// Returns the kept snapshot that growth since a time is relative to.
+fn kept_tree(args: &TuiArgs, since: i64, is_stored: bool) -> Result<(Kept, ExitStatus), CliError> {
+    let roots = args.walk.roots();
+    let ([path], false) = (roots.as_slice(), is_stored) else {
+        return Err(CliError::failed("--since needs one directory"));
+    };
+    if !args.walk.filter.allows_diff() {
+        return Err(CliError::failed("--since compares whole trees: leave out filters"));
+    }
+    let (kept, _, end) = kept_snapshot(path, Some(since))?;
+    Ok((kept, end))
 }

@@ -109,6 +109,38 @@ fn tui_snapshot_browsed_after_its_tree_is_gone() {
 }
 
 #[test]
+fn tui_since_shows_growth() {
+    let env = TestEnv::new();
+    small(&env);
+    let _ = env.transect(["keep", "tree"]).exits(0);
+    env.write("tree/folder/one", 2_000_000);
+    let _ = env.sh("rm tree/small").exits(0);
+    let Some(terminal) = Terminal::open(&env, "tui_since_shows_growth", 100, 24) else { return };
+    terminal.run(r#""$TRANSECT" tui --since 0s tree; echo "ended with $?""#);
+    let screen = terminal.shows("growth since 20");
+    let line = |name: &str| screen.lines().find(|line| line.contains(name)).unwrap_or_default();
+    assert!(line("folder/").contains("+1.8"), "{screen}");
+    assert!(line("large").contains("±0"), "{screen}");
+    assert!(line("gone").contains('-'), "{screen}");
+    let order = ["folder/", "large", "gone"].map(|name| screen.find(name));
+    assert!(order.is_sorted(), "{screen}");
+    terminal.press("q");
+    terminal.shows("ended with 0");
+    for (arguments, why) in [
+        ("--since 0s tree tree/folder", "--since needs one directory"),
+        ("--since 0s --size +1 tree", "leave out filters"),
+        ("--since 30d tree", "no snapshot of"),
+        ("--since 0s tree/folder", "keep"),
+    ] {
+        terminal.run(&format!(r#""$TRANSECT" tui {arguments}; echo "ended with $?""#));
+        terminal.shows(why);
+        terminal.shows("ended with 2");
+        terminal.run("clear");
+        terminal.waits("an empty screen", |screen| !screen.contains("ended"));
+    }
+}
+
+#[test]
 fn tui_browse_mark_and_delete() {
     let env = TestEnv::new();
     small(&env);

@@ -27,6 +27,7 @@ use transect_sys::DiskSpace;
 use transect_text::measure::Measure;
 
 use crate::cursor::Cursor;
+use crate::growth::TreeBefore;
 use crate::keys::{self, Action, Context};
 use crate::message::{Effect, Job, Message, RequestId};
 use crate::sort::{SortKey, SortOrder};
@@ -108,6 +109,9 @@ pub(crate) struct App {
     pub(crate) read_only: bool,
     /// When the tree was read, if it is a snapshot.
     pub(crate) stored_at: Option<String>,
+    /// The tree that growth is relative to, when it is read, and its time.
+    before: Option<TreeBefore>,
+    pub(crate) before_at: Option<String>,
     effects: Vec<Effect>,
     request: RequestId,
     /// The pending table without removed entries.
@@ -118,6 +122,7 @@ impl App {
     /// Returns the state before the first walk has found anything.
     pub(crate) fn new(empty: Arc<Table>, view: &ViewOptions) -> Self {
         let measure = if view.apparent { Measure::Apparent } else { Measure::DiskUsage };
+        let key = if view.before.is_some() { SortKey::Growth } else { SortKey::default() };
         Self {
             table: empty,
             read_state: ReadState::First,
@@ -126,7 +131,7 @@ impl App {
             disk: None,
             directory: None,
             listing: Listing::default(),
-            order: SortOrder::by(SortKey::default(), measure),
+            order: SortOrder::by(key, measure),
             marks: RowSet::new(),
             removed_rows: RowSet::new(),
             trash: TrashState::default(),
@@ -138,6 +143,8 @@ impl App {
             message: None,
             read_only: view.read_only,
             stored_at: view.stored_at.clone(),
+            before: None,
+            before_at: view.before.as_ref().map(|before| before.read_at.clone()),
             effects: Vec::new(),
             request: RequestId::default(),
             pruning: None,
@@ -206,6 +213,9 @@ impl App {
             Action::Enter => self.enter(),
             Action::Leave => self.leave(),
             Action::LargestFiles => self.list_largest_files(),
+            Action::Sort(SortKey::Growth) if self.before_at.is_none() => {
+                self.note("no tree to compare with: start with --since yesterday");
+            }
             Action::Sort(key) => self.sort(self.order.select_key(key)),
             Action::ToggleMeasure => {
                 let measure = match self.order.measure {
@@ -280,6 +290,7 @@ impl App {
             // A late partial table: the complete one is already there.
             Message::PartialTable(_) => {}
             Message::Table(table) => self.replace(table, ReadState::Done),
+            Message::Before(before) => self.set_before(before),
             Message::Sorted { request, entries } if self.listing.awaits(request) => {
                 self.listing.set_sorted(entries);
             }

@@ -1,10 +1,13 @@
 //! Moving between directories.
 
-use transect::table::{Row, UnreadReason};
+use std::sync::Arc;
+
+use transect::table::{Row, Table, UnreadReason};
 
 use super::{App, Listing, Overlay, ReadState};
+use crate::growth::TreeBefore;
 use crate::message::Job;
-use crate::sort::SortOrder;
+use crate::sort::{SortKey, SortOrder};
 use crate::tree;
 
 /// Directories with more entries are sorted in the background; smaller ones take a few
@@ -66,12 +69,43 @@ impl App {
         if !self.removed_rows.is_empty() {
             rows.retain(|&row| !self.removed_rows.contains(row));
         }
+        let order = self.shown_order();
         if rows.len() <= SORTED_AT_ONCE {
-            self.listing = Listing::new(self.order.sort(&self.table, rows));
+            self.listing = Listing::new(order.sort(&self.table, self.before(), rows));
             return;
         }
-        let request = self.request(Job::Sort { rows: rows.clone(), order: self.order });
+        let before = self.before().cloned();
+        let request = self.request(Job::Sort { rows: rows.clone(), order, before });
         self.listing = Listing::unsorted(rows, request);
+    }
+
+    /// Returns the tree before, if all of the tree now is known as well.
+    pub(crate) fn before(&self) -> Option<&TreeBefore> {
+        self.before.as_ref().filter(|_| self.read_state != ReadState::First)
+    }
+
+    /// Returns the order of what is shown: by size as long as growth is not known.
+    pub(crate) fn shown_order(&self) -> SortOrder {
+        match (self.order.key, self.before()) {
+            (SortKey::Growth, None) => SortOrder { key: SortKey::Size, ..self.order },
+            _ => self.order,
+        }
+    }
+
+    /// Returns how an entry grew, if that is to be shown and known.
+    pub(crate) fn growth(&self, row: Row) -> Option<i128> {
+        self.before()?.growth(&self.table, row, self.order.measure)
+    }
+
+    /// Receives the tree before.
+    pub(super) fn set_before(&mut self, before: Result<Table, String>) {
+        match before {
+            Ok(table) => {
+                self.before = Some(TreeBefore(Arc::new(table)));
+                self.sort(self.order);
+            }
+            Err(why) => self.error(why),
+        }
     }
 
     /// Returns whether the walk has not reached a directory yet.

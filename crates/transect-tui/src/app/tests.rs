@@ -9,6 +9,7 @@ use transect_testkit::TempDir;
 
 use crate::message::{Effect, Message};
 use crate::test_app::{TestApp, key, tree, view_options};
+use crate::{StoredBefore, ViewOptions, tree as paths};
 
 /// A tree with entries of several sizes and ages.
 fn sample() -> TestApp {
@@ -517,4 +518,46 @@ fn marks_in_a_large_directory_survive_another_table() {
     assert_eq!(marked, entries - 1);
     step("sort: in the background", &mut TestApp::run_effects);
     assert_eq!(step("unmark all", &mut |app| app.state.press(key("u"))), 0);
+}
+
+#[test]
+fn growth_sorted_first_and_gone_entries_summed_up() {
+    let before = Some(StoredBefore {
+        read: Arc::new(|| Err("read by the event loop".to_owned())),
+        read_at: "2026-01-30 10:00:00".to_owned(),
+    });
+    let mut app = TestApp::with(ViewOptions { before, ..view_options() }, 80, 10);
+    let now = [("r/a", 1 << 20, 0), ("r/b", 3 << 20, 0), ("r/d/new", 2 << 20, 0), ("r/e", 1, 0)];
+    app.send(Message::PartialTable(tree(&[("r/d/", 1, 0)])));
+    app.send(Message::Table(tree(&now)));
+    assert_eq!(app.listed(), ["b", "d", "a", "e"], "by size: the tree before is not known yet");
+    let old = [("r/a", 2 << 20, 0), ("r/b", 3 << 20, 0), ("r/d/", 1, 0), ("r/x/y", 4 << 20, 0)];
+    app.send(Message::Before(Ok(Arc::into_inner(tree(&old)).unwrap())));
+    insta::assert_snapshot!(app.framed_screen().replace('\\', "/"), @r"
+    | r                                            6.00 MiB (-3.00 MiB) in 6 entries
+    |   growth ▼    disk usage                      entries name
+    |  +2.00 MiB 2.00 MiB  67% ████████████████           2 d/
+    |  +4.00 KiB 4.00 KiB  <1%                            1 e
+    |         ±0 3.00 MiB   0%                            1 b
+    |  -1.00 MiB 1.00 MiB  33% ████████                   1 a
+    |  -4.00 MiB            0%                            2 gone
+    |
+    |
+    | complete: 6 entries in 0 µs; growth since 2026-01-30 10:00:00          ? help
+    ");
+    app.press("w");
+    assert_eq!(app.listed(), ["a", "b", "e", "d"]);
+    app.press("s");
+    assert_eq!(app.listed(), ["b", "d", "a", "e"]);
+    // A directory that was not read before may have had any size.
+    let row =
+        |app: &TestApp, path: &str| paths::find_path(&app.state.table, path.as_ref()).unwrap();
+    assert_eq!(app.state.growth(row(&app, "r/d/new")), Some(2 << 20));
+    app.resize(20, 5);
+    app.resize(40, 10);
+    assert!(app.screen().contains("+2.00 MiB"), "{}", app.screen());
+
+    let mut app = TestApp::with_table(tree(&now));
+    app.press("w");
+    assert!(app.last_line().contains("--since yesterday"), "{}", app.last_line());
 }

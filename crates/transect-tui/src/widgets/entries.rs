@@ -17,7 +17,7 @@ use transect_text::measure::Measure;
 use transect_text::notes;
 use transect_text::quote::{self, shorten, width};
 use transect_text::share::{bar, percent};
-use transect_text::units::{bytes, count};
+use transect_text::units::{bytes, count, signed_bytes};
 
 /// The sign of a marked entry, and that of a further name of a file that is counted at another name.
 pub(super) const MARKED: &str = "*";
@@ -28,6 +28,7 @@ struct Line {
     marked: bool,
     is_further_link: bool,
     selected: bool,
+    growth: String,
     size: String,
     share: f64,
     /// The share of the largest entry, which has a full bar.
@@ -43,6 +44,7 @@ struct Line {
 #[derive(Clone, Copy, Debug, Default)]
 struct Columns {
     mark: usize,
+    growth: usize,
     size: usize,
     share: usize,
     bar: usize,
@@ -58,12 +60,12 @@ impl Columns {
     }
 
     fn before_bar(&self) -> usize {
-        [self.mark, self.size, self.share].map(Self::with_gap).into_iter().sum()
+        [self.mark, self.growth, self.size, self.share].map(Self::with_gap).into_iter().sum()
     }
 
     /// Distributes the width, most important columns first, as long as names keep their minimum.
     /// The column of the sort key is always shown.
-    fn fit(width: usize, order: SortOrder) -> Self {
+    fn fit(width: usize, order: SortOrder, has_growth: bool) -> Self {
         let mut columns = Self::default();
         let mut left = width.saturating_sub(Self::MIN_NAME);
         let mut give = |wanted: usize| {
@@ -77,8 +79,9 @@ impl Columns {
         match order.key {
             SortKey::Count => columns.count = give(11),
             SortKey::Time => columns.time = give(time),
-            SortKey::Size | SortKey::Name => {}
+            SortKey::Size | SortKey::Growth | SortKey::Name => {}
         }
+        columns.growth = if has_growth { give(9) } else { 0 };
         columns.size = give(8);
         columns.share = give(4);
         columns.bar = give((width / 5).clamp(6, 32));
@@ -106,8 +109,8 @@ pub(super) fn draw(
     let selected = app.listing.index();
     let lines = Rect { y: area.y + titled, height: area.height - titled, ..area };
     app.drawn = DrawnEntries { area: lines, entries: window.clone() };
-    let unlisted = unlisted(app);
-    let amount = app.order.amount(&unlisted);
+    let (unlisted, order) = (unlisted(app), app.shown_order());
+    let amount = order.amount(&unlisted, None);
     let total = app.listing.entries.total.saturating_add(amount);
     let reference = Reference { total, max: app.listing.entries.max_amount.max(amount) };
     let rows = &app.listing.entries.rows;
@@ -116,7 +119,16 @@ pub(super) fn draw(
     if unlisted.entries() > 0 && lines.len() < height {
         lines.push(rest(app, view, &unlisted, reference));
     }
-    let columns = Columns::fit(usize::from(area.width), app.order);
+    let gone = app.listing.entries.gone;
+    if gone.entries > 0 && lines.len() < height {
+        lines.push(Line {
+            growth: signed_bytes(-i128::from(gone.size)),
+            count: count(gone.entries),
+            name: "gone".to_owned(),
+            ..Line::default()
+        });
+    }
+    let columns = Columns::fit(usize::from(area.width), order, app.before().is_some());
     let buffer = frame.buffer_mut();
     if titled > 0 {
         columns.draw_titles(app, area, buffer, theme);
@@ -162,7 +174,7 @@ fn line(app: &App, view: &ViewOptions, row: Row, reference: Reference, selected:
         name,
         notes: if app.is_awaited(row) { String::new() } else { notes::of(table, row) },
         is_directory: file_type == FileType::Directory,
-        ..amounts(app, view, &table.totals(row), reference)
+        ..amounts(app, view, &table.totals(row), app.growth(row), reference)
     }
 }
 
@@ -171,14 +183,21 @@ fn rest(app: &App, view: &ViewOptions, sums: &SubtreeTotals, reference: Referenc
     Line {
         name: "files".to_owned(),
         notes: " (listed at the end)".to_owned(),
-        ..amounts(app, view, sums, reference)
+        ..amounts(app, view, sums, None, reference)
     }
 }
 
-fn amounts(app: &App, view: &ViewOptions, sums: &SubtreeTotals, reference: Reference) -> Line {
-    let amount = app.order.amount(sums) as f64;
+fn amounts(
+    app: &App,
+    view: &ViewOptions,
+    sums: &SubtreeTotals,
+    growth: Option<i128>,
+    reference: Reference,
+) -> Line {
+    let amount = app.shown_order().amount(sums, growth) as f64;
     let of = |whole: u64| if whole == 0 { 0.0 } else { amount / whole as f64 };
     Line {
+        growth: growth.map_or("?".to_owned(), signed_bytes),
         size: bytes(app.order.measure.size(sums)),
         share: of(reference.total),
         bar: of(reference.max),
@@ -213,7 +232,7 @@ impl Columns {
     }
 
     fn draw_titles(&self, app: &App, area: Rect, buffer: &mut Buffer, theme: Theme) {
-        let title = |key: SortKey, text: &str| match app.order {
+        let title = |key: SortKey, text: &str| match app.shown_order() {
             SortOrder { key: by, .. } if by != key => text.to_owned(),
             SortOrder { descending: true, .. } => format!("{text} ▼"),
             SortOrder { descending: false, .. } => format!("{text} ▲"),
@@ -222,7 +241,16 @@ impl Columns {
         buffer.set_style(Rect { height: 1, ..area }.intersection(buffer.area), style);
         let mut pen = Pen::new(buffer, area, 0);
         // The size title is wider than its column and covers share and bar, which have no title.
-        let size = self.before_bar();
+        let growth = Self::with_gap(self.growth);
+        if growth > 0 {
+            pen.right(
+                Self::with_gap(self.mark) + self.growth,
+                &title(SortKey::Growth, "growth"),
+                style,
+            );
+        }
+        let size =
+            self.before_bar() - if growth > 0 { Self::with_gap(self.mark) + growth } else { 0 };
         if self.size > 0 {
             let measure = match app.order.measure {
                 Measure::DiskUsage => "disk usage",
@@ -254,6 +282,7 @@ impl Columns {
             };
             pen.left(2, sign, style);
         }
+        pen.right(self.growth, &line.growth, theme.plain());
         pen.right(self.size, &line.size, theme.plain());
         pen.right(self.share, &percent(line.share), style);
         pen.left(Self::with_gap(self.bar), &bar(line.bar, self.bar), theme.bar());
@@ -280,14 +309,15 @@ mod tests {
     #[test]
     fn columns_sort_key_shown_first() {
         for (key, width) in [(SortKey::Count, 31), (SortKey::Time, 30), (SortKey::Size, 28)] {
-            let columns = Columns::fit(width, SortOrder::by(key, Measure::DiskUsage));
+            let columns = Columns::fit(width, SortOrder::by(key, Measure::DiskUsage), false);
             assert_eq!(columns.count > 0, key == SortKey::Count, "{columns:?}");
             assert_eq!(columns.time > 0, key == SortKey::Time, "{columns:?}");
         }
         for width in 0..400 {
-            let columns = Columns::fit(width, SortOrder::by(SortKey::Size, Measure::DiskUsage));
-            let Columns { mark, size, share, bar, count, time } = columns;
-            let all = [mark, size, share, bar, count, time];
+            let columns =
+                Columns::fit(width, SortOrder::by(SortKey::Size, Measure::DiskUsage), true);
+            let Columns { mark, growth, size, share, bar, count, time } = columns;
+            let all = [mark, growth, size, share, bar, count, time];
             let taken: usize = all.iter().filter(|&&width| width > 0).map(|width| width + 1).sum();
             assert!(taken == 0 || taken + Columns::MIN_NAME <= width, "{width}: {columns:?}");
         }

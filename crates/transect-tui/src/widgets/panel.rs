@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::theme::Theme;
 use crate::view_options::ViewOptions;
 use transect_text::quote;
-use transect_text::units::{bytes, count};
+use transect_text::units::{bytes, count, signed_bytes};
 
 pub(super) const LINES: u16 = 14;
 
@@ -103,6 +103,9 @@ fn lines(app: &App, row: Row, view: &ViewOptions) -> Vec<(&'static str, String)>
     lines.extend(apparent.map(|size| ("apparent", exact_size(size))));
     if app.disk.is_some_and(|disk| apparent > Some(disk.size)) {
         lines.push(("sparse", "files with holes".to_owned()));
+    }
+    if let Some(growth) = app.growth(row) {
+        lines.push(("growth", signed_bytes(growth)));
     }
     let shared = table.shared(row);
     if shared > 0 {

@@ -104,7 +104,9 @@ fn state(app: &App) -> (String, String) {
                 let when = format!("snapshot of {stored_at}");
                 return (format!("{when}, {state}: {all}{errors}"), when);
             }
-            (format!("{state}: {all} in {elapsed}{errors}"), format!("{state}{errors}"))
+            let since = app.before_at.as_ref().map(|time| format!("; growth since {time}"));
+            let since = since.unwrap_or_default();
+            (format!("{state}: {all} in {elapsed}{errors}{since}"), format!("{state}{errors}"))
         }
     }
 }

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use super::pen::Pen;
 use crate::app::App;
 use crate::theme::Theme;
-use transect_text::units::{bytes, counted};
+use transect_text::units::{bytes, counted, signed_bytes};
 use transect_text::{disk, quote};
 
 /// From this width on, the number of entries is always shown.
@@ -20,7 +20,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, theme: Theme) {
         Some(at) => (quote::for_terminal(app.table.path(at).as_os_str()), app.table.totals(at)),
         None => ("all roots".to_owned(), app.table.grand_total()),
     };
-    let size = bytes(app.order.measure.size(&sums));
+    let mut size = bytes(app.order.measure.size(&sums));
+    if let Some(growth) = app.directory.and_then(|at| app.growth(at)) {
+        size.push_str(&format!(" ({})", signed_bytes(growth)));
+    }
     let entries = counted(sums.entries(), "entry", "entries");
     let full = format!("{size} in {entries}");
     // From the longest to the shortest text.

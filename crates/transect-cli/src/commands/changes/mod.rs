@@ -61,16 +61,7 @@ pub(crate) fn since_kept(
     rescan: Option<SinceLevel>,
     cancel: &Cancel,
 ) -> Result<KeptSides, CliError> {
-    let series = Series::of(path)?;
-    let Search { kept, unusable } = match since {
-        None => series.last()?,
-        Some(since) => series.newest(since)?,
-    };
-    unusable.iter().for_each(output::error);
-    let end = ExitStatus::complete_if(unusable.is_empty());
-    let Some(Kept { path: file, taken, snapshot }) = kept else {
-        return Err(CliError::Failed(why_none(since, &series, path)?));
-    };
+    let (Kept { path: file, taken, snapshot }, series, end) = kept_snapshot(path, since)?;
     let scope = snapshot.metadata().scope;
     let was_one_file_system = scope.is_some_and(|scope| scope.one_file_system);
     let one_file_system = reading.one_file_system || was_one_file_system;
@@ -83,6 +74,28 @@ pub(crate) fn since_kept(
     let after = Side::read(root.clone(), &reading, base.as_ref(), cancel)?;
     let sides = Sides::new([&file, &root], Side::Stored(Box::new(snapshot)), after);
     Ok(KeptSides { root, file, taken, sides, end })
+}
+
+/// Returns the last snapshot of a directory that was taken at this time or before (without a time, the last one), its
+/// series, and whether all newer ones could be used.
+///
+/// # Errors
+/// There is no snapshot, and the message has the reason.
+pub(crate) fn kept_snapshot(
+    path: &Path,
+    since: Option<i64>,
+) -> Result<(Kept, Series, ExitStatus), CliError> {
+    let series = Series::of(path)?;
+    let Search { kept, unusable } = match since {
+        None => series.last()?,
+        Some(since) => series.newest(since)?,
+    };
+    unusable.iter().for_each(output::error);
+    let end = ExitStatus::complete_if(unusable.is_empty());
+    match kept {
+        Some(kept) => Ok((kept, series, end)),
+        None => Err(CliError::Failed(why_none(since, &series, path)?)),
+    }
 }
 
 fn why_none(since: Option<i64>, series: &Series, path: &Path) -> Result<String, CliError> {
