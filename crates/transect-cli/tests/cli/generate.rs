@@ -51,6 +51,7 @@ fn completions_bash_completes_words() {
         ("lab rep", "report\n"),
         ("lab run enumerate --pres", "--preset\n"),
         ("lab tune --state warm,co", "warm,cold\n"),
+        ("lab run enumerate --methods getdents-statx/rec", "getdents-statx/recursive\n"),
     ] {
         let tried = env.sh(&format!("{ON_PATH} bash try {words}")).exits(0);
         assert_eq!(tried.stdout_text(), expected, "{}", tried.text());
@@ -106,6 +107,7 @@ fn completions_fish_completes_words() {
         ("lab rep", "report"),
         ("lab run enumerate --pres", "--preset"),
         ("lab run enumerate --preset qui", "quick"),
+        ("lab run transform --methods mapped-r", "mapped-read"),
     ] {
         let complete = format!(
             "{ON_PATH} HOME=$PWD fish -c 'source script; complete -C \"transect {words}\"'"
@@ -146,6 +148,7 @@ fn completions_zsh_completes_words() {
         ("lab repor", "report"),
         ("lab run enumerate --prese", "preset"),
         ("lab run enumerate --preset qui", "quick"),
+        ("lab run transform --methods mapped-r", "mapped-read"),
     ] {
         let tried = env.sh(&format!(
             "{ON_PATH} HOME=$PWD TERM=xterm timeout 600 zsh -f try '{words}' '{expected}'"

@@ -58,6 +58,11 @@ const SOURCES: &[(&str, &str)] = sources![
     "test-double/walk.py",
 ];
 
+/// Returns the paths and the texts of the sources.
+pub(super) fn sources() -> &'static [(&'static str, &'static str)] {
+    SOURCES
+}
+
 /// Unpacks the sources below `cache`, unless the same version is there, and returns their directory.
 ///
 /// # Errors

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use transect_sys::input::{read_regular, read_regular_text};
 
 use crate::harness::launch::{self, can_start};
-use crate::rivals::builtin::directory_in;
+use crate::rivals::builtin::{directory_in, sources};
 use crate::rivals::external::External;
 use crate::spec::CodeLength;
 
@@ -162,6 +162,14 @@ impl Contender {
         contenders.sort_by(|a, b| a.name.cmp(&b.name));
         leave_out_twins(&mut contenders);
         (contenders, wrong)
+    }
+
+    /// Returns the descriptions of the built-in contenders, of which none is unpacked: they cannot be run.
+    pub fn descriptions() -> Vec<Self> {
+        let manifests = sources().iter().filter(|(path, _)| path.ends_with(MANIFEST));
+        let parsed =
+            manifests.map(|(_, text)| toml::from_str(text).expect("BUG: a wrong manifest"));
+        parsed.filter(|contender: &Self| !contender.test_double).collect()
     }
 
     fn read(file: &Path, folder: PathBuf) -> Result<Self, String> {
