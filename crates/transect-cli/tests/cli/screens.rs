@@ -63,6 +63,14 @@ const fn varying(name: &'static str, before: &'static str, command: &'static str
 
 /// A kept snapshot of the tree, then a change.
 const KEPT: &str = "transect keep tree; fill tree/src/new.rs 5000; fill tree/src/main.rs 90000";
+/// A build directory of Rust, and packages with long paths.
+const REBUILDABLE: &str = "fill tree/Cargo.toml 10; mkdir -p tree/target/debug; fill tree/target/debug/program 700000; \
+                           fill tree/target/CACHEDIR.TAG 43; \
+                           mkdir -p tree/src/web/frontend/of-the-product/node_modules/left-pad; \
+                           fill tree/src/web/frontend/of-the-product/package.json 10; \
+                           fill tree/src/web/frontend/of-the-product/node_modules/left-pad/index.js 30000; \
+                           find tree -exec touch --no-dereference --date '3 days ago' {} +";
+
 /// A snapshot before a change and one after it.
 const TWO: &str = "transect snapshot tree -o old.pq; fill tree/src/new.rs 5000; \
                    rm tree/README.md; mv tree/docs tree/manual; transect snapshot tree -o new.pq";
@@ -85,6 +93,7 @@ const ALL: &[Shown] = &[
         "find tree -exec touch --date '3 days ago' {} +",
         "transect usage --by age tree",
     ),
+    shown("reclaim", REBUILDABLE, "transect reclaim tree"),
     shown("usage-entries", "", "transect usage --entries tree"),
     shown("usage-deep", DEEP, "transect usage deep"),
     copied("list", "", "transect list --sort path tree"),

@@ -11,20 +11,33 @@ use crate::output::time::age;
 use crate::output::units::{bytes, counted};
 use crate::output::{self, DIM, GOOD, WARN, quote};
 
+/// From this width on, kinds are shown.
+const MIN_WIDE: usize = 60;
+
+/// The room that a path keeps on a narrow terminal.
+const MIN_PATH: usize = 8;
+
 pub(super) fn write(args: &ReclaimArgs, proposal: &Proposal<'_>) -> io::Result<()> {
     let mut out = output::buffer();
-    let mut table = table::Table::new(&[], &["frees", "unchanged for"], &["kind", "path"]);
+    let terminal = output::terminal_width();
+    // Paths say more than kinds where there is little room.
+    let is_narrow = terminal.is_some_and(|width| width < MIN_WIDE);
+    let mut table = match is_narrow {
+        true => table::Table::new(&[], &["frees", "age"], &["path"]),
+        false => table::Table::new(&[], &["frees", "unchanged for"], &["kind", "path"]),
+    };
     for tree in &proposal.trees {
         let newest = tree.newest.and_then(|newest| u64::try_from(newest / 1_000_000_000).ok());
-        table.add(
-            anstyle::Style::new(),
-            [
-                bytes(tree.freed),
-                newest.map_or_else(|| "-".to_owned(), age),
-                tree.kind.to_owned(),
-                quote::for_terminal(proposal.table.path(tree.row).as_os_str()),
-            ],
-        );
+        let age = newest.map_or_else(|| "-".to_owned(), age);
+        let kind = (!is_narrow).then(|| tree.kind.to_owned());
+        table.add(anstyle::Style::new(), [bytes(tree.freed), age].into_iter().chain(kind));
+    }
+    // The path takes the rest of the line.
+    let others = table.width() - "path".len();
+    let room = terminal.map(|width| width.saturating_sub(others).max(MIN_PATH));
+    for (tree, (_, cells)) in proposal.trees.iter().zip(&mut table.rows) {
+        let path = quote::for_terminal(proposal.table.path(tree.row).as_os_str());
+        cells.push(quote::shorten(path, room.unwrap_or(usize::MAX)));
     }
     if !proposal.trees.is_empty() {
         table.write(&mut out)?;
@@ -34,7 +47,7 @@ pub(super) fn write(args: &ReclaimArgs, proposal: &Proposal<'_>) -> io::Result<(
     if !args.remove && !proposal.trees.is_empty() {
         writeln!(out, "{DIM}nothing was removed; --remove removes these{DIM:#}")?;
     }
-    output::print(out)
+    output::print_wrapped(out)
 }
 
 fn write_sum(out: &mut impl Write, args: &ReclaimArgs, proposal: &Proposal<'_>) -> io::Result<()> {
@@ -91,5 +104,5 @@ pub(super) fn write_removed(proposal: &Proposal<'_>, removed: &Removed) -> io::R
         }
         None => writeln!(out, "; predicted were {predicted}")?,
     }
-    output::print(out)
+    output::print_wrapped(out)
 }
