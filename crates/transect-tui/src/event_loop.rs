@@ -39,6 +39,8 @@ pub enum Error {
     Terminal(io::Error),
     /// The tree could not be walked.
     Walk(transect::Error),
+    /// The stored tree could not be read.
+    Stored(String),
 }
 
 impl From<io::Error> for Error {
@@ -61,6 +63,7 @@ impl fmt::Display for Error {
                 write!(f, "cannot use the terminal: {}", transect::reason(error))
             }
             Self::Walk(error) => error.fmt(f),
+            Self::Stored(why) => f.write_str(why),
         }
     }
 }
@@ -107,17 +110,26 @@ pub fn browse(
     outcome
 }
 
-/// Shows a table that was stored. Nothing that needs the disk is possible:
-/// [`ViewOptions::stored_at`] must be set.
+/// Shows a table that was stored, and `outline`, its largest directories, until `read` has returned it. Nothing that
+/// needs the disk is possible: [`ViewOptions::stored_at`] must be set.
 ///
 /// # Errors
-/// Standard input or output is not a terminal, or a terminal operation fails.
-pub fn browse_stored(table: Table, view: &ViewOptions, stop: &Cancel) -> Result<(), Error> {
+/// Standard input or output is not a terminal, a terminal operation fails, or the table cannot be read.
+pub fn browse_stored(
+    outline: Option<Table>,
+    read: impl FnOnce() -> Result<Table, String> + Send + 'static,
+    view: &ViewOptions,
+    stop: &Cancel,
+) -> Result<(), Error> {
     if !Screen::is_available() {
         return Err(Error::NoTerminal);
     }
     let mut event_loop = EventLoop::new(&ScanOptions::default(), view);
-    event_loop.app.handle(Message::Table(Arc::new(table)));
+    if let Some(outline) = outline {
+        event_loop.app.handle(Message::PartialTable(Arc::new(outline)));
+    }
+    // It is not joined at exit.
+    event_loop.stored = Some(Worker::start(Cancel::new(), read));
     event_loop.run(&mut Screen::enter(view.mouse)?, stop)
 }
 
@@ -137,6 +149,8 @@ struct EventLoop<'a> {
     app: App,
     jobs: JobThread,
     walk: Option<WalkThread>,
+    /// What reads a stored table.
+    stored: Option<Worker<Result<Table, String>>>,
     /// The running removal, or what reads the trash or moves entries back.
     removal: Option<Worker<()>>,
     /// The running search for duplicates. It is not joined at exit.
@@ -157,6 +171,7 @@ impl<'a> EventLoop<'a> {
             app: App::new(empty_table(), view),
             jobs: JobThread::new(messages.clone()),
             walk: None,
+            stored: None,
             removal: None,
             search: None,
             read: None,
@@ -181,7 +196,10 @@ impl<'a> EventLoop<'a> {
     /// Waits for an event and handles all pending ones, so that a key held down does not wait for
     /// frames.
     fn read_events(&mut self) -> io::Result<()> {
-        let is_busy = self.walk.is_some() || self.removal.is_some() || self.search.is_some();
+        let is_busy = self.walk.is_some()
+            || self.stored.is_some()
+            || self.removal.is_some()
+            || self.search.is_some();
         let mut timeout = if is_busy { BUSY_POLL } else { IDLE_POLL };
         while event::poll(timeout)? {
             match event::read()? {
@@ -212,6 +230,10 @@ impl<'a> EventLoop<'a> {
             self.is_done = read.table.is_empty();
             self.app.handle(Message::Table(Arc::clone(&read.table)));
             self.read = Some(read);
+        }
+        if let Some(stored) = self.stored.take_if(|stored| stored.is_finished()) {
+            let table = stored.join().map_err(Error::Stored)?;
+            self.app.handle(Message::Table(Arc::new(table)));
         }
         while let Ok(message) = self.received.try_recv() {
             if matches!(message, Message::Pruned { .. } | Message::Removed { .. }) {

@@ -8,7 +8,7 @@ use transect_tui::{DISPLAY_FIELDS, StoredBefore, ViewOptions, browse, browse_sto
 
 use crate::args::TuiArgs;
 use crate::commands::changes::kept_snapshot;
-use crate::commands::snapshot::stored_tree;
+use crate::commands::snapshot::{StoredTree, cannot_read, whole_snapshot};
 use crate::output::time::TimeFormatter;
 use crate::output::{self, owner};
 use crate::profile;
@@ -18,8 +18,7 @@ use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
     let stop = cancel_on_signal()?;
-    // Which names belong to one file must be known, to count it once.
-    let stored = stored_tree(&args.walk, DISPLAY_FIELDS | FieldMask::FILE_ID | FieldMask::NLINK)?;
+    let stored = whole_snapshot(&args.walk)?;
     let (mut options, _) = profile::scan_options(&args.walk);
     let kept = args.since.map(|since| kept_tree(args, since, stored.is_some())).transpose()?;
     let mut kept_end = ExitStatus::Complete;
@@ -31,7 +30,7 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
         options.filters.read_roots = true;
     }
     let times = TimeFormatter::local();
-    let stored_at = stored.as_ref().map(|stored| match stored.read_at {
+    let stored_at = stored.as_ref().map(|(_, stored)| match stored.metadata().ended {
         Some(time) => times.text(time),
         None => "unknown time".to_owned(),
     });
@@ -56,9 +55,17 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
         stored_at,
         before,
     };
-    if let Some(stored) = stored {
-        let end = stored.end();
-        browse_stored(stored.table, &view, &stop).map_err(CliError::failed)?;
+    if let Some((path, snapshot)) = stored {
+        let metadata = snapshot.metadata();
+        let end = StoredTree::end_of(&metadata.diagnostics(), metadata.interrupted);
+        let outline = snapshot.outline(DISPLAY_FIELDS, OUTLINED);
+        let outline = outline.map_err(|error| cannot_read(path, &error))?;
+        let path = path.to_owned();
+        let read = move || {
+            let table = snapshot.table(DISPLAY_FIELDS | SIZES);
+            table.map_err(|error| cannot_read(&path, &error).to_string())
+        };
+        browse_stored(outline, read, &view, &stop).map_err(CliError::failed)?;
         return Ok(end);
     }
     let outcome = browse(&options, &view, &stop).map_err(CliError::failed)?;
@@ -71,6 +78,9 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
     let end = ExitStatus::from_diagnostics(outcome.table.diagnostics(), outcome.interrupted);
     Ok(end.max(kept_end))
 }
+
+/// The number of directories of a snapshot that are shown before all is read.
+const OUTLINED: usize = 1000;
 
 /// The columns that count files with several names once.
 const SIZES: FieldMask = FieldMask::FILE_ID.union(FieldMask::NLINK);

@@ -110,8 +110,8 @@ pub struct LargestDirectories {
 }
 
 /// A directory that is large enough.
-struct Candidate {
-    row: u64,
+pub(super) struct Candidate {
+    pub(super) row: u64,
     size: u64,
 }
 
@@ -164,7 +164,7 @@ impl<S: ReadAt> Snapshot<S> {
     }
 
     /// Returns the directories that may be among the largest, in tree order; `None` if they are too many.
-    fn candidates(
+    pub(super) fn candidates(
         &self,
         measure: StoredMeasure,
         limits: &LargestLimits,

@@ -14,6 +14,7 @@ pub(crate) mod footer;
 mod import;
 mod largest;
 pub(crate) mod linked_rows;
+mod outline;
 mod page;
 pub(crate) mod rows;
 pub(crate) mod thrift;

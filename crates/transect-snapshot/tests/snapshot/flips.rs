@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use transect::table::Table;
 use transect::{Cancel, FieldMask};
 use transect_snapshot::{
     DiffOptions, LargestLimits, NamePattern, ReadError, Search, Snapshot, StoredMeasure, diff,
@@ -47,7 +48,10 @@ fn list(file: &File, _: &File) -> Result<String, ReadError> {
 fn usage(file: &File, _: &File) -> Result<String, ReadError> {
     let limits = LargestLimits::new(4);
     let largest = |measure| file.largest_directories(measure, &limits);
-    Ok(format!("{:?} {:?}", largest(StoredMeasure::DiskUsage)?, largest(StoredMeasure::Apparent)?))
+    let largest = (largest(StoredMeasure::DiskUsage)?, largest(StoredMeasure::Apparent)?);
+    let outline = file.outline(FieldMask::MTIME, 4)?;
+    let of = |table: &Table| table.iter().map(|row| table.totals(row)).collect::<Vec<_>>();
+    Ok(format!("{largest:?} {:?}", outline.as_ref().map(of)))
 }
 
 fn table(file: &File, _: &File) -> Result<String, ReadError> {

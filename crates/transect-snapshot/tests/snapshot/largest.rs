@@ -117,6 +117,32 @@ proptest! {
     }
 
     #[test]
+    fn outline_has_totals_of_the_table(
+        mut tree in model::tree(),
+        columns in model::columns(),
+        count in 1..12_usize,
+    ) {
+        unite_links(&mut tree);
+        let snapshot = stored(&tree, columns);
+        let table = snapshot.table(FieldMask::empty()).expect("a snapshot");
+        let outline = snapshot.outline(FieldMask::MTIME, count).expect("a snapshot");
+        let outline = outline.expect("a tree of one root");
+        let mut pairs: Vec<(Row, Row)> = outline.roots().zip(table.roots()).collect();
+        prop_assert_eq!(pairs.len(), 1);
+        let mut seen = 0;
+        while let Some((row, same)) = pairs.pop() {
+            seen += 1;
+            let (is, should) = (outline.totals(row), table.totals(same));
+            prop_assert_eq!(is.entries(), should.entries());
+            prop_assert_eq!((is.files, is.directories), (should.files, should.directories));
+            prop_assert_eq!((is.apparent, is.disk_usage), (should.apparent, should.disk_usage));
+            let below = |row| Some((row, table.child(same, outline.name(row))?));
+            pairs.extend(outline.children(row).filter_map(below));
+        }
+        prop_assert_eq!(seen, outline.len() as usize - hidden(&outline), "all are in the table");
+    }
+
+    #[test]
     fn largest_directories_links_that_differ_left_to_the_table(
         tree in model::tree(),
         limits in limits(),
@@ -149,6 +175,11 @@ fn largest_directories_across_groups_equal_those_of_the_table() {
     }
 }
 
+/// Returns the number of entries of an outline that have no row.
+fn hidden(outline: &Table) -> usize {
+    outline.iter().map(|row| outline.unlisted(row).entries() as usize).sum()
+}
+
 #[test]
 fn largest_directories_of_several_roots_left_to_the_table() {
     let roots = [Node::directory("/a", Vec::new()), Node::directory("/b", Vec::new())];
@@ -157,6 +188,7 @@ fn largest_directories_of_several_roots_left_to_the_table() {
         let snapshot = stored(roots, FieldMask::all());
         let answer = snapshot.largest_directories(StoredMeasure::DiskUsage, &limits).unwrap();
         assert!(answer.is_none());
+        assert!(snapshot.outline(FieldMask::empty(), 10).unwrap().is_none());
     }
 }
 

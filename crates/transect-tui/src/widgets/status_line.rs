@@ -91,6 +91,10 @@ fn state(app: &App) -> (String, String) {
     let (entries, elapsed) = (app.counts.entries, duration(app.elapsed));
     let read = counted(entries, "entry", "entries");
     match app.read_state {
+        ReadState::First if app.stored_at.is_some() => {
+            let when = app.stored_at.as_deref().unwrap_or_default();
+            (format!("reading the snapshot of {when}"), "reading".to_owned())
+        }
         ReadState::First => {
             (format!("reading: {read}, {elapsed}{errors}"), format!("reading: {}", count(entries)))
         }

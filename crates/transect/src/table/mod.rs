@@ -71,7 +71,10 @@ pub use selection::SelectionTotals;
 // For programs that change tables, show them while they are filled, or fill them from files.
 #[doc(hidden)]
 pub use {
-    edit::RemovedNames, importer::TableImporter, partial::PartialTable, row_set::RowSet,
+    edit::RemovedNames,
+    importer::TableImporter,
+    partial::{OutlineDirectory, PartialTable, outline},
+    row_set::RowSet,
     tree_order::TreeOrder,
 };
 

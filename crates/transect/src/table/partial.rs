@@ -10,10 +10,11 @@
 //! waits only while its own is taken, which is an exchange of two pointers. The known tree keeps
 //! the updates taken so far, so the next table costs a copy of the directories, not another walk.
 
+use std::ffi::OsStr;
 use std::mem;
 use std::sync::{Arc, Mutex, Weak};
 
-use transect_sys::FieldMask;
+use transect_sys::{Attributes, FieldMask};
 
 use super::columns::{Chunk, Rows};
 use super::directories::{Directories, Directory, SubtreeTotals, UnreadReason};
@@ -90,6 +91,46 @@ impl PartialTable {
         updates.retain(|update| Arc::weak_count(update) > 0);
         taken
     }
+}
+
+/// A directory of an [outline](outline).
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct OutlineDirectory<'n> {
+    /// The index of the directory that contains it; `None` for a root.
+    pub parent: Option<u32>,
+    /// Its name; of a root, its path.
+    pub name: &'n OsStr,
+    /// Its own attributes.
+    pub own: Attributes,
+    /// The totals of everything in and below it that is not in a directory of the outline.
+    pub unlisted: SubtreeTotals,
+}
+
+/// Returns a table of directories only, as [`PartialTable::table`] does, from what is known of them otherwise.
+///
+/// # Errors
+/// [`Error::TooManyEntries`] if there are more directories than a table can hold.
+#[doc(hidden)]
+pub fn outline<'n>(
+    columns: FieldMask,
+    directories: impl IntoIterator<Item = OutlineDirectory<'n>>,
+) -> Result<Table, Error> {
+    // The top has number 0.
+    let number = |index: u32| index + 1;
+    let mut update = Update::default();
+    let start = |number, parent, totals| DirectoryStart { number, parent, totals };
+    update.starts.push(start(0, Directory::TOP, SubtreeTotals::default()));
+    update.own.push(columns, OsStr::new(""), &Attributes::default());
+    for (index, OutlineDirectory { parent, name, own, unlisted }) in (0..).zip(directories) {
+        let totals = SubtreeTotals::of_entry(&own);
+        update.starts.push(start(number(index), parent.map_or(0, number), totals));
+        update.own.push(columns, name, &own);
+        update.read.push((number(index), unlisted));
+    }
+    let mut known = KnownTree { own: Rows::new(columns), ..KnownTree::default() };
+    known.add(update);
+    known.table()
 }
 
 /// The state that the clones of a partial table share.
@@ -280,7 +321,7 @@ impl KnownTree {
 
 #[cfg(test)]
 mod tests {
-    use transect_sys::{Attributes, FileType};
+    use transect_sys::FileType;
 
     use super::*;
 

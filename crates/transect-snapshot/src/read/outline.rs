@@ -1,0 +1,93 @@
+//! The largest directories as a table without other entries: a view shows it until all rows are read.
+
+use transect::FieldMask;
+use transect::table::{OutlineDirectory, SubtreeTotals, Table, outline};
+use transect_sys::{ReadAt, name_from_bytes};
+
+use super::Snapshot;
+use super::error::ReadError;
+use super::largest::{LargestLimits, StoredMeasure};
+use super::rows::StoredTotals;
+
+/// A directory, and what is in it beside the directories of the outline.
+struct Outlined {
+    parent: Option<u32>,
+    name: std::ffi::OsString,
+    own: transect::Attributes,
+    rest: StoredTotals,
+}
+
+impl<S: ReadAt> Snapshot<S> {
+    /// Returns some `count` directories that occupy most, as [`PartialTable`](transect::table::PartialTable) would:
+    /// without the entries in them, which count in the totals. Files with several names count as stored.
+    ///
+    /// Returns `None` if only a table of all rows has the answer, as [`Snapshot::largest_directories`] does.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged.
+    pub fn outline(&self, columns: FieldMask, count: usize) -> Result<Option<Table>, ReadError> {
+        let mut rows = self.rows();
+        if !rows.advance(true)? || rows.entries() != self.len() {
+            return Ok(None);
+        }
+        let limits = LargestLimits::new(count);
+        let Some(largest) = self.candidates(StoredMeasure::DiskUsage, &limits)? else {
+            return Ok(None);
+        };
+        let mut directories: Vec<Outlined> = Vec::new();
+        // The directories above the current one.
+        let mut open: Vec<usize> = Vec::new();
+        let mut rows = self.rows();
+        for row in largest.iter().map(|directory| directory.row) {
+            rows.skip_to(row)?;
+            let Some(totals) = rows.totals() else { return Ok(None) };
+            let own = rows.attributes_of(columns | FieldMask::ALLOCATED);
+            open.truncate(rows.depth() as usize);
+            let parent = open.last().copied();
+            if let Some(above) = parent {
+                let rest = &mut directories[above].rest;
+                // A file that claims more below a directory than in it is damaged: all of it must be read.
+                let Some(less) = without(*rest, totals) else { return Ok(None) };
+                *rest = less;
+            }
+            let itself = StoredTotals {
+                entries: 1,
+                directories: 1,
+                allocated: own.allocated().unwrap_or(0),
+                ..StoredTotals::default()
+            };
+            let Some(rest) = without(totals, itself) else { return Ok(None) };
+            open.push(directories.len());
+            let parent = parent.and_then(|parent| u32::try_from(parent).ok());
+            let name = name_from_bytes(rows.name().to_vec());
+            directories.push(Outlined { parent, name, own, rest });
+        }
+        rows.check_columns()?;
+        let outlined = directories.iter().map(|of| OutlineDirectory {
+            parent: of.parent,
+            name: &of.name,
+            own: of.own.clone(),
+            unlisted: totals(&of.rest),
+        });
+        outline(columns, outlined).map(Some).map_err(ReadError::Table)
+    }
+}
+
+fn without(all: StoredTotals, part: StoredTotals) -> Option<StoredTotals> {
+    Some(StoredTotals {
+        entries: all.entries.checked_sub(part.entries)?,
+        files: all.files.checked_sub(part.files)?,
+        directories: all.directories.checked_sub(part.directories)?,
+        apparent: all.apparent.checked_sub(part.apparent)?,
+        allocated: all.allocated.checked_sub(part.allocated)?,
+        errors: all.errors,
+    })
+}
+
+/// Returns the totals as a table has them. The numbers fit: they are below that of the rows.
+fn totals(of: &StoredTotals) -> SubtreeTotals {
+    let fit = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    let others = of.entries.saturating_sub(of.files).saturating_sub(of.directories);
+    let numbers = [fit(of.files), fit(of.directories), fit(others)];
+    SubtreeTotals::of_numbers(numbers, [of.apparent, of.allocated])
+}
