@@ -674,8 +674,18 @@ fn map_disk_is_outer_frame_on_request() {
             clientX: box.left + 0.75 * box.width, clientY: box.top + box.height / 2 }));
         return document.querySelector('.tip').hidden";
     assert_eq!(browser.run(pointed), false, "the file fills the map");
+    browser.run(
+        "window.labels = []; const write = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+            window.labels.push(text); write.call(this, text, ...place); }",
+    );
     browser.click("#frame");
     browser.wait_for(pointed, &json!(true));
+    // The page uses one word and one number for what is available.
+    let available =
+        "const [number, unit, word] = document.querySelector('#disk').textContent.split(' ');
+        return word === 'available' && window.labels.includes(`Available ${number} ${unit}`)";
+    browser.wait_for(available, &json!(true));
     // The left quarter is the tree.
     assert_eq!(browser.run(&pointed.replace("0.75", "0.2")), false);
     assert_eq!(browser.run(&pointed.replace("0.75", "0.3")), true, "other data");

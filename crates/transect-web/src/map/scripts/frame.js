@@ -1,4 +1,4 @@
-// The disk as the outer frame of the map: beside the tree, what else is used, and what is free.
+// The disk as the outer frame of the map: beside the tree, what else is used, and what is available.
 
 /** Returns whether the frame can be shown: area means disk usage, and the tree is on one disk. */
 function canFrame() {
@@ -11,8 +11,9 @@ function isFramed() {
 
 /** The parts of the disk: label, bytes, and where they begin and end as shares of all. */
 function diskParts() {
-  const { size: all, used, disk_usage: usage } = about.disk;
-  const parts = [['This tree', usage], ['Other data', used - usage], ['Free', all - used]];
+  const { size: all, used, available, disk_usage: usage } = about.disk;
+  const reserved = Math.max(0, all - used - available);
+  const parts = [['This tree', usage], ['Other data', used - usage], ['Reserved', reserved], ['Available', available]];
   let begin = 0;
   return parts.map(([label, amount]) => {
     const from = begin;
@@ -38,7 +39,7 @@ function drawFrame(context, width, height, scale, left, top) {
     const [across, down] = wide ? [(to - from) * width, height] : [width, (to - from) * height];
     const [x0, y0] = [(x - left) * scale, (y - top) * scale];
     const [x1, y1] = [x0 + across * scale, y0 + down * scale];
-    context.fillStyle = label === 'Free' ? (dark ? '#10151c' : '#ffffff') : dark ? '#3a4350' : '#d3d9e2';
+    context.fillStyle = label === 'Available' ? (dark ? '#10151c' : '#ffffff') : dark ? '#3a4350' : '#d3d9e2';
     context.strokeStyle = dark ? '#4a5564' : '#b8c1ce';
     context.fillRect(x0 + 1, y0, Math.max(0, x1 - x0 - 1), y1 - y0);
     context.strokeRect(x0 + 1.5, y0 + 0.5, Math.max(0, x1 - x0 - 2), y1 - y0 - 1);
