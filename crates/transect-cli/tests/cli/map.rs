@@ -590,6 +590,8 @@ fn map_fits_phone_light_and_dark() {
         let fits = "const page = document.documentElement;
             return page.scrollWidth <= page.clientWidth && innerWidth";
         assert_eq!(browser.run(fits), width, "it has to be scrolled sideways");
+        let search = browser.run("return document.querySelector('#search').offsetWidth");
+        assert!(search.as_u64() >= Some(190), "{width}: room to type in: {search}");
         browser.click("tbody .link");
         assert_eq!(browser.run(fits), width, "it has to be scrolled sideways");
         assert_silent(&browser);
