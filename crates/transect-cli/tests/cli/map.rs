@@ -201,6 +201,8 @@ fn map_search_finds_names() {
     let told = text(&browser, ".facts");
     assert!(told.starts_with("1 entry"), "{told}");
     browser.click("tbody .link");
+    assert_eq!(browser.run(WAY), json!(["tree"]));
+    browser.click("tbody .link");
     assert_eq!(browser.run(WAY), json!(["tree", "large", "inner"]));
     browser.type_into("#search", " nowhere");
     browser.wait_for(ROWS, &json!([]));
@@ -229,7 +231,10 @@ fn map_tabs_list_and_highlight() {
     assert_eq!(text(&browser, "tbody tr .where"), "tree/large/inner");
     browser.wait_until_drawn();
     assert_eq!(browser.run(colour), film, "among the largest");
-    // In another directory, its files.
+    // The first click selects, and the list stays. The second leads to another directory, with its files.
+    browser.click("tbody tr:nth-child(2) .link");
+    assert_eq!(text(&browser, "tbody .chosen .name"), "photo.jpg");
+    assert_eq!((browser.run(WAY), browser.run(ROWS)), (json!(["tree"]), json!(files)));
     browser.click("tbody tr:nth-child(2) .link");
     assert_eq!(browser.run(WAY), json!(["tree", "small"]));
     assert_eq!(browser.run(ROWS), json!(["photo.jpg", "plain"]));

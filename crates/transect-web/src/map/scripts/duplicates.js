@@ -94,12 +94,7 @@ function toggleGroup(group) {
   openGroup = openGroup === group ? null : group;
   find();
   redraw();
-  const shown = body.rows.length;
-  const rows = body.closest('.rows');
-  const scrolled = rows.scrollTop;
-  drawSide();
-  while (body.rows.length < shown && !others.hidden) others.click();
-  rows.scrollTop = scrolled;
+  redrawList();
   body.querySelector(`[data-group="${groupSearch.groups.indexOf(group)}"] button`)?.focus({ preventScroll: true });
 }
 

@@ -28,7 +28,7 @@ function rowOf(at, whole, where) {
   const label = h('bdi', { class: 'name' }, nameOf(at));
   const lack = lackOf(at);
   const act = type[at] === MORE ? label : h('button', {
-    type: 'button', class: 'link', title: pathOf(at), click: () => (children[at] > 0 ? goTo(at) : showEntry(at)),
+    type: 'button', class: 'link', title: pathOf(at), click: () => clickRow(at),
   }, label, isDirectory(at) ? h('span', { class: 'slash' }, about.separator) : null);
   return h('tr', { 'data-at': at, class: at === view.chosen ? 'chosen' : null },
     h('th', { scope: 'row' }, h('span', { class: 'cell' }, swatchOf(classes.of[at]), act, lack ? h('span', { class: 'lack' }, lack) : null),
@@ -36,9 +36,14 @@ function rowOf(at, whole, where) {
     texts.cells(at, whole).map((cell) => h('td', { class: 'number' }, cell)));
 }
 
-/** Shows an entry in its directory. */
-function showEntry(at) {
-  if (parent[at] === view.at) choose(at);
+/**
+ * Opens a directory, or shows an entry in its directory. In a list of entries of many directories, the first click
+ * only selects: the list stays as it is.
+ */
+function clickRow(at) {
+  const isFirst = isListOpen() && view.chosen !== at;
+  if (children[at] > 0 && !isFirst) goTo(at);
+  else if (parent[at] === view.at || (isFirst && isIn(at, view.at))) choose(at);
   else goTo(parent[at], at);
 }
 

@@ -71,10 +71,25 @@ function applyTheme() {
 
 let answer = null;
 
+/** Whether the table shows another list than that of the directory. */
+function isListOpen() {
+  return answer !== null || tab !== 'directory';
+}
+
 function drawSide() {
   setTitles(answer ? COLUMNS : tabs[tab].heads);
   if (answer) drawFound(answer, field.value);
   else tabs[tab].draw();
+}
+
+/** Draws the list again with as many rows as before, at the same position. */
+function redrawList() {
+  const shown = body.rows.length;
+  const rows = body.closest('.rows');
+  const scrolled = rows.scrollTop;
+  drawSide();
+  while (body.rows.length < shown && !others.hidden) others.click();
+  rows.scrollTop = scrolled;
 }
 
 function find() {
@@ -96,9 +111,7 @@ function highlight(name) {
   extension = extension === name ? null : name;
   find();
   redraw();
-  const shown = body.rows.length;
-  drawSide();
-  while (body.rows.length < shown && !others.hidden) others.click();
+  redrawList();
   body.querySelector(`[data-extension="${CSS.escape(name)}"] button`)?.focus({ preventScroll: true });
 }
 
@@ -152,7 +165,8 @@ listeners.push(() => {
       find();
       redraw();
     }
-    drawSide();
+    if (answer || tab === 'duplicates') redrawList();
+    else drawSide();
     spoken.textContent = `${nameOf(view.at)}, ${texts.facts(view.at).filter(Boolean).join(', ')}, ${counted(children[view.at], 'entry', 'entries')}`;
   }
   for (const row of body.querySelectorAll('.chosen')) row.classList.remove('chosen');

@@ -55,12 +55,11 @@ function factsOf({ kind, files, directories, others: rest, freed, shared, shared
   ].filter(Boolean);
 }
 
-/** Asks whether to remove the selected entry. */
-async function askRemoval(kind) {
+/** Asks whether to remove an entry. */
+async function askRemoval(kind, at) {
   const words = REMOVALS[kind];
   question += 1;
   const mine = question;
-  const at = currentEntry();
   if (!canRemove(at)) return;
   showDialog(words.title, [h('p', { class: 'path' }, h('bdi', {}, pathOf(at))), h('p', {}, 'Adding up…')],
     [answerButton('Keep', closeDialog, 'removal-no')]);
@@ -117,7 +116,7 @@ async function showRemoved(words, outcome) {
   isRemoving = false;
   if (kept === 0 && !stopped) {
     closeDialog();
-    picture.focus();
+    (isListOpen() ? body.closest('.rows') : picture).focus();
   } else {
     showDialog(kept > 0 ? 'Not everything was removed' : 'Stopped',
       [h('p', { id: 'removal-outcome' }, `${text}.`), h('ul', { class: 'kept' }, entriesKept.map((reason) => h('li', {}, h('bdi', {}, visible(reason)))))],
@@ -132,26 +131,37 @@ removalDialog.addEventListener('cancel', (event) => {
   else question += 1;
 });
 
+/** The entry that the buttons act on: the one selected in the list, or -1; without a list, that of the map. */
+function entryToRemove() {
+  if (!isListOpen()) return currentEntry();
+  return body.querySelector(`[data-at="${view.chosen}"]`) ? view.chosen : -1;
+}
+
 /** Whether an entry can be removed: not a root, not an aggregate. */
 function canRemove(at) {
-  return !isBusy && !about.reading && type[at] !== MORE && at !== TOP && type[parent[at]] !== ABOVE_ROOTS;
+  return at >= 0 && !isBusy && !about.reading && type[at] !== MORE && at !== TOP && type[parent[at]] !== ABOVE_ROOTS;
 }
 
 const removalButtons = Object.entries(REMOVALS).reverse().map(([kind, { label }]) => h('button', {
-  type: 'button', class: 'quiet', id: `remove-${kind}`, disabled: true, title: `${label} (${kind === 'trash' ? 'Delete' : 'Shift + Delete'})`, click: () => askRemoval(kind),
+  type: 'button', class: 'quiet', id: `remove-${kind}`, disabled: true, title: `${label} (${kind === 'trash' ? 'Delete' : 'Shift + Delete'})`, click: () => askRemoval(kind, entryToRemove()),
 }, label));
-entryTools.append(...removalButtons);
+const toRemove = h('p', { class: 'facts', id: 'to-remove' });
+entryTools.append(...removalButtons, toRemove);
 
 function updateRemovalButtons() {
-  for (const button of removalButtons) button.disabled = !canRemove(currentEntry());
+  const at = entryToRemove();
+  for (const button of removalButtons) button.disabled = !canRemove(at);
+  toRemove.replaceChildren(...(at < 0 ? ['Nothing is selected in this list.'] : ['Selected: ', h('bdi', {}, pathOf(at))]));
 }
 listeners.push(updateRemovalButtons);
 busyListeners.push(updateRemovalButtons);
-updateListeners.push(updateRemovalButtons);
+// Every list is drawn by changing the rows.
+new MutationObserver(updateRemovalButtons).observe(body, { childList: true });
 
-keyList.append(h('dt', {}, 'Delete'), h('dd', {}, 'move the selected entry to the trash; with Shift, delete it'));
+keyList.append(h('dt', {}, 'Delete'), h('dd', {}, 'move the selected entry to the trash; with Shift, delete it; in a table, the focused one'));
 document.addEventListener('keydown', (event) => {
   if (event.target.closest('input, select, dialog') || event.ctrlKey || event.metaKey || event.altKey || event.key !== 'Delete') return;
   event.preventDefault();
-  askRemoval(event.shiftKey ? 'delete' : 'trash');
+  const row = event.target.closest('tr[data-at]');
+  askRemoval(event.shiftKey ? 'delete' : 'trash', row ? Number(row.dataset.at) : entryToRemove());
 });

@@ -22,8 +22,6 @@ function update(metadata, newer) {
   const [steps, chosen] = [stepsTo(view.at), view.chosen >= 0 ? stepsTo(view.chosen) : null];
   const only = view.only >= 0 ? COLOUR_MODES[classes.mode].classes[view.only] : null;
   const restoreFocus = saveFocus();
-  const rows = body.closest('.rows');
-  const [shown, scrolled] = [body.rows.length, rows.scrollTop];
 
   about = metadata;
   takeColumns(newer);
@@ -34,8 +32,8 @@ function update(metadata, newer) {
   if (!isThere) Object.assign(view, { scale: 1, x: 0, y: 0 });
   view.at = at;
   const [again, isAgain] = chosen ? follow(chosen) : [-1, true];
-  // Of an entry that is gone, its directory is selected, unless that is shown.
-  view.chosen = isAgain || (isIn(again, at) && again !== at) ? again : -1;
+  // Of an entry that is gone, its directory is selected, unless that is shown, or the entry was selected in a list.
+  view.chosen = isAgain || (!isListOpen() && isIn(again, at) && again !== at) ? again : -1;
   view.only = COLOUR_MODES[classes.mode].classes.indexOf(only);
   // The user went nowhere: nothing is announced, nothing scrolls.
   shownDirectory = at;
@@ -49,9 +47,7 @@ function update(metadata, newer) {
   if (pointer) pointAt(...pointer);
   drawPath();
   drawLegend();
-  drawSide();
-  while (body.rows.length < shown && !others.hidden) others.click();
-  rows.scrollTop = scrolled;
+  redrawList();
   updateDetail();
   drawFooter();
   restoreFocus();
