@@ -623,6 +623,46 @@ fn map_fits_phone_light_and_dark() {
 }
 
 #[test]
+fn map_long_names_and_paths_show_last_part() {
+    let env = TestEnv::new();
+    let root = format!("tree/{}/data", "a-directory-with-a-long-name/".repeat(4));
+    for day in ["27", "28"] {
+        let directory = format!("{root}/backup-of-the-server-in-the-cellar-2024-11-{day}");
+        env.mkdir(format!("{directory}/deep/deeper"));
+        env.write(format!("{directory}/deep/deeper/the-archive-of-all-files-of-{day}.tar"), 90_000);
+    }
+    let test = "map_long_names_and_paths_show_last_part";
+    let Some(browser) = open(test, &env, &[&root]) else { return };
+    let shows_end = |selector: &str| {
+        let script = format!(
+            "return [...document.querySelectorAll('{selector}')].map((element) => {{
+                const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+                while (texts.nextNode()) ;
+                const end = document.createRange();
+                end.setStart(texts.currentNode, texts.currentNode.length - 4);
+                end.setEnd(texts.currentNode, texts.currentNode.length);
+                const [part, whole] = [end.getBoundingClientRect(), element.getBoundingClientRect()];
+                return part.left >= whole.left && part.right <= whole.right + 1;
+            }})"
+        );
+        browser.run(&script)
+    };
+    for width in [1280, 390] {
+        browser.resize(width, 844);
+        show(&browser, &env);
+        assert_eq!(shows_end(".crumbs button .name"), json!([true]), "{width}");
+        assert_eq!(shows_end("#detail .path"), json!([true]), "{width}");
+        assert_eq!(shows_end("tbody .name"), json!([true, true]), "{width}");
+        assert_eq!(text(&browser, "h1"), "data");
+        browser.click("#tab-files");
+        assert_eq!(shows_end("tbody .name"), json!([true, true]), "{width}");
+        assert_eq!(shows_end("tbody .where"), json!([true, true]), "{width}");
+    }
+    assert!(text(&browser, "tbody .where").starts_with("tree/a-directory"), "the whole path");
+    assert_silent(&browser);
+}
+
+#[test]
 fn map_html_replaces_file_atomically() {
     let env = TestEnv::new();
     nested(&env);

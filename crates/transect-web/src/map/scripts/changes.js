@@ -147,7 +147,7 @@ function largestChanges() {
 function drawLargestChanges() {
   const { hits } = listTab();
   const sum = (wanted) => hits.filter(wanted).reduce((all, at) => all + growthOf(at), 0);
-  heading.replaceChildren('Changes below ', h('bdi', {}, nameOf(view.at)));
+  heading.replaceChildren('Changes below ', h('bdi', {}, lastNameOf(view.at)));
   facts.textContent = `${counted(hits.length, 'change', 'changes')}: ${signed(sum((at) => growthOf(at) > 0))}, ${signed(sum((at) => growthOf(at) < 0))}`;
   warning.hidden = true;
   caption.textContent = `Changes below ${pathOf(view.at)}, largest first`;

@@ -109,7 +109,7 @@ function groupRow(group) {
   const name = first.at >= 0 ? nameOf(first.at) : visible(first.path.split(about.separator).at(-1));
   return h('tr', { 'data-group': groupSearch.groups.indexOf(group), class: openGroup === group ? 'chosen' : null },
     h('th', { scope: 'row' }, h('span', { class: 'cell' }, swatch,
-      h('button', { type: 'button', class: 'link', 'aria-expanded': String(openGroup === group), click: () => toggleGroup(group) }, h('bdi', { class: 'name' }, name))), bar),
+      h('button', { type: 'button', class: 'link', 'aria-expanded': String(openGroup === group), 'aria-label': name, click: () => toggleGroup(group) }, nameText(name))), bar),
     h('td', { class: 'number' }, bytes(group.freed)), h('td', { class: 'number' }, `× ${count(group.count)}`),
     h('td', { class: 'number' }, bytes(group.size)), h('td', {}));
 }
@@ -121,13 +121,13 @@ function fileRow(file) {
     row.classList.add('member');
     return row;
   }
-  return h('tr', { class: 'member' }, h('th', { scope: 'row' }, h('bdi', { class: 'where' }, visible(file.path))), h('td', {}), h('td', {}), h('td', {}), h('td', {}));
+  return h('tr', { class: 'member' }, h('th', { scope: 'row' }, pathText(visible(file.path), 'where')), h('td', {}), h('td', {}), h('td', {}), h('td', {}));
 }
 
 function drawDuplicates() {
   const { groups, where, more } = groupSearch;
   const [at, isThere] = where === null ? [view.at, true] : follow(where);
-  heading.replaceChildren('Duplicates below ', h('bdi', {}, nameOf(at)));
+  heading.replaceChildren('Duplicates below ', h('bdi', {}, lastNameOf(at)));
   warning.hidden = isThere;
   warning.textContent = isThere ? '' : 'That directory is gone.';
   caption.textContent = `Groups of files of the same content below ${pathOf(at)}, those that free most first`;

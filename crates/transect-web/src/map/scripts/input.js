@@ -7,7 +7,7 @@ const spoken = h('div', { class: 'off-screen', id: 'spoken', role: 'status' });
 function updateDetail() {
   const at = pointed >= 0 ? areas.at[pointed] : view.chosen >= 0 ? view.chosen : view.at;
   const [path, words] = describe(pointed, at);
-  detail.replaceChildren(h('bdi', { class: 'path' }, path), h('span', {}, words));
+  detail.replaceChildren(pathText(path, 'path'), h('span', {}, words));
   return [path, words];
 }
 

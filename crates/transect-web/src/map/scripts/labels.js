@@ -25,13 +25,13 @@ function widthOf(text, font) {
   return width;
 }
 
-/** A text that fits, shortened in the middle, as names differ at both ends. */
+/** A text that fits: names are shortened in the middle, as they differ at both ends, and paths at the beginning. */
 function fitting(text, font, room) {
   if (widthOf(text, font) <= room) return text;
   const characters = [...text];
   let [low, high] = [0, characters.length - 1];
   const cut = (kept) => {
-    const tail = Math.floor(kept / 3);
+    const tail = text.includes(about.separator) ? kept : Math.floor(kept / 2);
     return `${characters.slice(0, kept - tail).join('')}…${tail ? characters.slice(-tail).join('') : ''}`;
   };
   while (low < high) {

@@ -21,18 +21,34 @@ const entryTools = h('div', { class: 'entry-tools' });
 const listing = h('aside', { class: 'listing', 'aria-label': 'Directory as a table' },
   h('header', {}, listTools, heading, facts, warning, entryTools), h('div', { class: 'rows', tabindex: 0, role: 'region', 'aria-label': 'Entries' }, table, others));
 
+/** A path on one line, shortened at its beginning: the last names differ. */
+function pathText(text, style) {
+  return h('bdi', { class: `${style} late` }, h('bdi', {}, text));
+}
+
+/** The last letters of a long name, which are always shown. */
+const TAIL = 10;
+
+/** A name on one line, shortened in the middle: names differ at both ends. The name of a root is a path. */
+function nameText(text) {
+  if (text.includes(about.separator)) return pathText(text, 'name');
+  const letters = [...text];
+  if (letters.length <= 2 * TAIL) return h('bdi', { class: 'name' }, text);
+  return h('bdi', { class: 'name parts' }, h('span', {}, letters.slice(0, -TAIL).join('')), h('span', {}, letters.slice(-TAIL).join('')));
+}
+
 /** A row of the table; `where` is the directory of the entry, if shown. */
 function rowOf(at, whole, where) {
   const bar = h('span', { class: 'bar' });
   bar.style.width = `${whole > 0 ? Math.min(100, (100 * size[at]) / whole) : 0}%`;
-  const label = h('bdi', { class: 'name' }, nameOf(at));
+  const label = nameText(nameOf(at));
   const lack = lackOf(at);
   const act = type[at] === MORE ? label : h('button', {
-    type: 'button', class: 'link', title: pathOf(at), click: () => clickRow(at),
+    type: 'button', class: 'link', title: pathOf(at), 'aria-label': nameOf(at), click: () => clickRow(at),
   }, label, isDirectory(at) ? h('span', { class: 'slash' }, about.separator) : null);
   return h('tr', { 'data-at': at, class: at === view.chosen ? 'chosen' : null },
     h('th', { scope: 'row' }, h('span', { class: 'cell' }, swatchOf(classes.of[at]), act, lack ? h('span', { class: 'lack' }, lack) : null),
-      where ? h('bdi', { class: 'where' }, where) : null, bar),
+      where ? pathText(where, 'where') : null, bar),
     texts.cells(at, whole).map((cell) => h('td', { class: 'number' }, cell)));
 }
 
@@ -76,8 +92,8 @@ function fillRows(items, row) {
 
 function drawPath() {
   crumbs.replaceChildren(...wayTo(view.at).map((at) => h('li', {},
-    h('button', { type: 'button', 'data-at': at, 'aria-current': at === view.at ? 'location' : null, click: () => goTo(at) },
-      h('bdi', {}, nameOf(at))))));
+    h('button', { type: 'button', 'data-at': at, 'aria-current': at === view.at ? 'location' : null, 'aria-label': nameOf(at), click: () => goTo(at) },
+      nameText(nameOf(at))))));
   pathNav.scrollLeft = pathNav.scrollWidth;
 }
 
@@ -85,7 +101,7 @@ const MEASURE_NAME = about.measure === 'disk_usage' ? 'disk usage' : 'apparent s
 
 function drawListing() {
   const { at } = view;
-  heading.replaceChildren(h('bdi', {}, nameOf(at)));
+  heading.replaceChildren(h('bdi', {}, lastNameOf(at)));
   facts.textContent = [...texts.facts(at), `${percent(size[TOP] > 0 ? size[at] / size[TOP] : 0)} of all`,
     counted(entries[at] - (isDirectory(at) ? 1 : 0), 'entry', 'entries'), sharingOf(at)].filter(Boolean).join(' · ');
   const lack = lackOf(at);

@@ -151,7 +151,7 @@ entryTools.append(...removalButtons, toRemove);
 function updateRemovalButtons() {
   const at = entryToRemove();
   for (const button of removalButtons) button.disabled = !canRemove(at);
-  toRemove.replaceChildren(...(at < 0 ? ['Nothing is selected in this list.'] : ['Selected: ', h('bdi', {}, pathOf(at))]));
+  toRemove.replaceChildren(...(at < 0 ? ['Nothing is selected in this list.'] : ['Selected: ', pathText(pathOf(at), '')]));
 }
 listeners.push(updateRemovalButtons);
 busyListeners.push(updateRemovalButtons);

@@ -128,7 +128,7 @@ function setTitles(heads) {
 function drawLargestFiles() {
   const { hits, files } = listTab();
   const sum = hits.reduce((all, at) => all + size[at], 0);
-  heading.replaceChildren('Largest files below ', h('bdi', {}, nameOf(view.at)));
+  heading.replaceChildren('Largest files below ', h('bdi', {}, lastNameOf(view.at)));
   facts.textContent = `${bytes(sum)}, ${percent(size[view.at] > 0 ? sum / size[view.at] : 0)} of it, in ${hits.length < files ? `the largest ${count(hits.length)} of ` : ''}${counted(files, 'file', 'files')}`;
   warning.hidden = true;
   caption.textContent = `Files below ${pathOf(view.at)}, largest first`;
@@ -137,7 +137,7 @@ function drawLargestFiles() {
 
 function drawExtensions() {
   const { groups } = listTab();
-  heading.replaceChildren('Extensions below ', h('bdi', {}, nameOf(view.at)));
+  heading.replaceChildren('Extensions below ', h('bdi', {}, lastNameOf(view.at)));
   facts.textContent = `${bytes(size[view.at])} in ${counted(groups.length, 'group', 'groups')}; click one to highlight it`;
   warning.hidden = true;
   caption.textContent = `Extensions below ${pathOf(view.at)}, largest first`;

@@ -60,6 +60,11 @@ function nameOf(at) {
   return visible(plainNameOf(at));
 }
 
+/** The name without the directories before it in the path of a root. */
+function lastNameOf(at) {
+  return nameOf(at).split(about.separator).filter(Boolean).at(-1) ?? nameOf(at);
+}
+
 /** The ancestors of an entry from the top, and the entry itself. */
 function wayTo(at) {
   const way = [at];
