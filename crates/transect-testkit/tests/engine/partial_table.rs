@@ -1,4 +1,4 @@
-//! Partial tables: always a part of the finished table, and finally all its directories.
+//! Partial tables: always a part of the finished table, and finally all its directories and large files.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -130,7 +130,19 @@ fn assert_partial_of(partial_table: &Table, finished: &Table) {
         sums
     });
     assert_eq!(directories(partial_table, |row| partial_table.totals(row)), expected);
+    let large_files = |table: &Table| -> Vec<(PathBuf, SubtreeTotals)> {
+        let rows = table.iter().filter(|&row| {
+            let attributes = table.attributes(row);
+            let is_large = attributes.size().max(attributes.allocated()) >= Some(64 << 10);
+            table.file_type(row) == FileType::File && is_large && attributes.nlink() <= Some(1)
+        });
+        rows.map(|row| (table.path(row), table.totals(row))).collect()
+    };
+    assert_eq!(large_files(partial_table), large_files(finished));
     for row in partial_table.iter() {
+        if partial_table.file_type(row) != FileType::Directory {
+            continue;
+        }
         let mut sums = partial_table.unlisted(row);
         partial_table.children(row).for_each(|child| sums += partial_table.totals(child));
         let all = partial_table.totals(row);
@@ -177,6 +189,21 @@ fn tree() -> FakeTree {
     tree.fail("/torn", FaultPoint::List, Some(io::ErrorKind::Other));
     tree.change("/other", |attributes| attributes.set_device(9));
     tree
+}
+
+#[test]
+fn partial_table_large_files_have_rows() {
+    let mut tree = tree();
+    tree.add("/a/b/large.c", FileType::File, 64 << 10);
+    tree.add("/a/b/small.c", FileType::File, 60 << 10);
+    tree.add("/a/Large.c", FileType::File, 1 << 20);
+    tree.add("/a/two-names.c", FileType::File, 1 << 30);
+    tree.link("/other/second.c", "/a/two-names.c");
+    let (partial_table, finished) = observe(&Arc::new(tree), scan("/").threads(2));
+    assert_partial_of(&partial_table, &finished);
+    let files = partial_table.iter().filter(|&row| partial_table.file_type(row) == FileType::File);
+    let files: Vec<PathBuf> = files.map(|row| partial_table.path(row)).collect();
+    assert_eq!(files, [PathBuf::from("/a/Large.c"), PathBuf::from("/a/b/large.c")]);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! numbers of children locate all entries, and drawing can stop at the first entry that is too
 //! small.
 //!
-//! In a partial table, entries without rows are summed up beside the directories.
+//! In a partial table, entries without rows are summed up beside the others.
 
 use std::cmp::Reverse;
 

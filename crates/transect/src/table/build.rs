@@ -13,7 +13,9 @@ use super::columns::Rows;
 use super::directories::{Directory, EnteredDirectory, SubtreeTotals, UnreadReason};
 use super::directory_buffer::DirectoryBuffer;
 use super::hard_links::LinkedName;
-use super::partial::{DirectoryStart, PartialTable, Publisher, PublisherSource, Update};
+use super::partial::{
+    DirectoryRead, DirectoryStart, LARGE_FILE, PartialTable, Publisher, PublisherSource, Update,
+};
 use super::{Table, finish, hard_links};
 use crate::dir::{Dir, Tag};
 use crate::error::{Error, Operation};
@@ -147,11 +149,12 @@ impl TableSink {
     /// no other is visited in between.
     fn flush_buffer(&mut self) {
         let Some(current) = self.current.take() else { return };
-        if self.publisher.is_some() {
-            let totals = self.buffer.totals_without_hard_links(self.rows.columns());
-            let number = self.entered[current].number;
-            self.publish(|update| update.read.push((number, totals)));
-        }
+        let (columns, number) = (self.rows.columns(), self.entered[current].number);
+        self.publish(|update| {
+            let totals = self.buffer.totals_without_hard_links(columns);
+            let files = self.buffer.copy_large_files(columns, LARGE_FILE, &mut update.files);
+            update.read.push(DirectoryRead { number, totals, files });
+        });
         match self.buffer.flush_into(&mut self.rows, &mut self.links) {
             Some((first, count, totals)) => {
                 let directory = &mut self.entered[current].directory;

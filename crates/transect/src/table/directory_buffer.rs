@@ -74,6 +74,25 @@ impl DirectoryBuffer {
         totals
     }
 
+    /// Appends the files of at least this size to a chunk, except those known to have several names. Returns their
+    /// number.
+    pub(super) fn copy_large_files(&self, columns: FieldMask, least: u64, to: &mut Chunk) -> u32 {
+        let is_large = |&index: &usize| {
+            self.rows.file_type(index) == FileType::File
+                && self.rows.allocated(columns, index).max(self.rows.size(columns, index))
+                    >= Some(least)
+        };
+        // Sorted by index.
+        let names = |index: u32| {
+            let link = self.links.binary_search_by_key(&index, |&(index, ..)| index);
+            link.map_or(1, |at| self.links[at].2)
+        };
+        let mut files: Vec<usize> = (0..self.rows.len()).filter(is_large).collect();
+        files.retain(|&index| names(index as u32) <= 1);
+        to.push_rows(columns, &self.rows, files.iter().copied());
+        files.len() as u32
+    }
+
     /// Appends the buffered entries to the rows of a table, sorted by name. Returns the first row,
     /// the number of rows, and their totals; `None` if they exceed what a table can hold.
     pub(super) fn flush_into(

@@ -1,14 +1,14 @@
-//! A table while it is being filled: the directories known so far, with their totals.
+//! A table while it is being filled: the directories known so far, with their totals and large files.
 //!
 //! ```text
-//! sink of a thread ── directory begins: name, own attributes ──┐
-//!                  ── directory read: totals of its entries ───┴─► update ─┐
-//! sink of a thread ──────────────────────────────────────────────► update ─┴─► known tree ─► table
+//! sink of a thread ── directory begins: name, own attributes ──────────────┐
+//!                  ── directory read: totals of its entries, large files ──┴─► update ─┐
+//! sink of a thread ──────────────────────────────────────────────────────────► update ─┴─► known tree ─► table
 //! ```
 //!
 //! Each thread writes into an update of its own. A reader takes those of all threads; a thread
 //! waits only while its own is taken, which is an exchange of two pointers. The known tree keeps
-//! the updates taken so far, so the next table costs a copy of the directories, not another walk.
+//! the updates taken so far, so the next table costs a copy of what has rows, not another walk.
 
 use std::ffi::OsStr;
 use std::mem;
@@ -24,6 +24,9 @@ use super::{Row, Table, finish};
 use crate::error::Error;
 use crate::lock::lock;
 use crate::sink::{Diagnostics, Omission};
+
+/// Files of at least this size have rows: few of all files, with most of the bytes.
+pub(super) const LARGE_FILE: u64 = 64 << 10;
 
 /// A view of a table that is being filled.
 ///
@@ -57,17 +60,17 @@ impl PartialTable {
 
     /// Returns the directories known so far, as a table.
     ///
-    /// It has rows for directories only, from the moment they are entered. Their totals include the
-    /// other entries once all of a directory have been read; [`Table::unlisted`] returns those
-    /// separately. The texts of errors are not included.
+    /// It has rows for directories, from the moment they are entered. Once all entries of a directory
+    /// have been read, its totals include them, and its large files have rows. [`Table::unlisted`]
+    /// returns the totals of the entries without rows. The texts of errors are not included.
     ///
-    /// Totals only grow, up to those of the finished table. Bytes of files with several names are
-    /// missing until the end, because only then is it known which name they are charged to. Where
+    /// Totals only grow, up to those of the finished table. Files with several names have no rows, and
+    /// their bytes are missing until the end, because only then is it known which name they are charged to. Where
     /// link counts are unknown (Windows), or links are followed, such bytes count at each name, and
     /// the finished table may have less.
     ///
     /// # Errors
-    /// [`Error::TooManyEntries`] if there are more directories than a table can hold.
+    /// [`Error::TooManyEntries`] if there are more directories and large files than a table can hold.
     pub fn table(&self) -> Result<Table, Error> {
         let mut known = lock(&self.0.known);
         for update in self.take_updates() {
@@ -126,7 +129,7 @@ pub fn outline<'n>(
         let totals = SubtreeTotals::of_entry(&own);
         update.starts.push(start(number(index), parent.map_or(0, number), totals));
         update.own.push(columns, name, &own);
-        update.read.push((number(index), unlisted));
+        update.read.push(DirectoryRead { number: number(index), totals: unlisted, files: 0 });
     }
     let mut known = KnownTree { own: Rows::new(columns), ..KnownTree::default() };
     known.add(update);
@@ -168,14 +171,15 @@ impl Publisher {
     }
 }
 
-/// The directories that one thread has found since the last call of [`PartialTable::table`].
+/// What one thread has found since the last call of [`PartialTable::table`].
 #[derive(Debug, Default)]
 pub(super) struct Update {
     /// The names and own attributes of directories that were entered.
     pub(super) own: Chunk,
     pub(super) starts: Vec<DirectoryStart>,
-    /// Directories whose entries have been read, and the totals of these without directories.
-    pub(super) read: Vec<(u32, SubtreeTotals)>,
+    /// The large files of the directories in `read`, in the same order.
+    pub(super) files: Chunk,
+    pub(super) read: Vec<DirectoryRead>,
     pub(super) unread: Vec<(u32, UnreadReason)>,
     errors: Vec<u32>,
     diagnostics: Diagnostics,
@@ -191,6 +195,16 @@ pub(super) struct DirectoryStart {
     pub(super) totals: SubtreeTotals,
 }
 
+/// A directory whose entries have been read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DirectoryRead {
+    pub(super) number: u32,
+    /// The totals of its entries without directories.
+    pub(super) totals: SubtreeTotals,
+    /// The number of its large files.
+    pub(super) files: u32,
+}
+
 impl Update {
     pub(super) fn omit(&mut self, number: u32, omission: &Omission<'_>) {
         if let Omission::Failed(_) = omission {
@@ -203,7 +217,7 @@ impl Update {
 /// The updates taken from all threads, by the numbers of directories.
 #[derive(Debug, Default)]
 struct KnownTree {
-    /// The names and own attributes of directories, in the order in which they became known.
+    /// The names and own attributes of directories and large files, in the order in which they became known.
     own: Rows,
     directories: Vec<KnownDirectory>,
     unread: Vec<(u32, UnreadReason)>,
@@ -215,31 +229,43 @@ struct KnownTree {
 /// published first.
 #[derive(Debug, Default)]
 struct KnownDirectory {
-    /// Its row among those of `KnownTree::own`.
-    own: u32,
     /// The totals of the directory itself.
     totals: SubtreeTotals,
     /// The totals of its entries without directories; `None` until it is read.
     entry_totals: Option<SubtreeTotals>,
-    /// The numbers of the directories in it, sorted by name except for new ones.
-    children: Vec<u32>,
+    /// The directories and large files in it, sorted by name except for new ones.
+    children: Vec<KnownEntry>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct KnownEntry {
+    /// Its row among those of `KnownTree::own`.
+    own: Row,
+    /// The number of a directory.
+    number: Option<u32>,
 }
 
 impl KnownTree {
     fn add(&mut self, update: Update) {
-        let Update { own, starts, read, unread, errors, diagnostics } = update;
+        let Update { own, starts, files, read, unread, errors, diagnostics } = update;
         for (at, DirectoryStart { number, parent, totals }) in starts.into_iter().enumerate() {
             // The walk ends with an error when the table is full.
             let Some(row) = self.own.next_row(1) else { break };
             self.own.push_row(&own, at);
-            let directory = self.directory_mut(number);
-            (directory.own, directory.totals) = (row.0, totals);
+            self.directory_mut(number).totals = totals;
             if parent != Directory::TOP {
-                self.directory_mut(parent).children.push(number);
+                let entry = KnownEntry { own: row, number: Some(number) };
+                self.directory_mut(parent).children.push(entry);
             }
         }
-        for (number, totals) in read {
+        let mut large_files = 0..files.len();
+        for DirectoryRead { number, totals, files: count } in read {
             self.directory_mut(number).entry_totals = Some(totals);
+            for at in large_files.by_ref().take(count as usize) {
+                let Some(row) = self.own.next_row(1) else { break };
+                self.own.push_row(&files, at);
+                self.directory_mut(number).children.push(KnownEntry { own: row, number: None });
+            }
         }
         self.unread.extend(unread);
         self.errors.extend(errors);
@@ -254,28 +280,35 @@ impl KnownTree {
         &mut self.directories[number]
     }
 
-    /// Lays out the directories breadth first, siblings next to each other, so that the index of
-    /// each is its row. Directories not connected to a root yet are left out.
+    /// Lays out the entries breadth first, siblings next to each other. Directories not connected to
+    /// a root yet are left out.
     fn table(&mut self) -> Result<Table, Error> {
         let mut rows = Rows::new(self.own.columns());
-        // Directories with a row, or waiting for one: their numbers, and the rows of their parents.
+        // Entries with a row, or waiting for one, and the indices of their directories.
         let mut laid_out = Vec::with_capacity(self.directories.len());
         let mut all = Vec::with_capacity(self.directories.len());
-        let top = self.lay_out_children(0, (Directory::TOP, Directory::TOP), &mut laid_out);
-        while let Some(&(number, parent)) = laid_out.get(all.len()) {
-            let row = rows.next_row(1).ok_or(Error::TooManyEntries)?;
-            let (chunk, index) = self.own.locate(Row(self.directories[number as usize].own));
+        let mut indices = vec![None; self.directories.len()];
+        let mut unlisted = Vec::with_capacity(self.directories.len());
+        let mut top = self.lay_out_children(0, Directory::TOP, &mut laid_out);
+        (top.row, top.parent) = (Directory::TOP, Directory::TOP);
+        let mut at = 0;
+        while let Some(&(KnownEntry { own, number }, parent)) = laid_out.get(at) {
+            let row = rows.next_row(1).ok_or(Error::TooManyEntries)?.0;
+            let (chunk, index) = self.own.locate(own);
             rows.push_row(chunk, index);
-            all.push(self.lay_out_children(number, (row.0, parent), &mut laid_out));
+            if let Some(number) = number {
+                let index = all.len() as u32;
+                indices[number as usize] = Some(index);
+                let directory = self.lay_out_children(number, index, &mut laid_out);
+                all.push(Directory { row, parent, ..directory });
+                unlisted.push(self.unlisted(number));
+            }
+            at += 1;
         }
 
         let mut taken = RankBitmap::with_limit(rows.limit());
-        let mut indices = vec![None; self.directories.len()];
-        let mut unlisted = Vec::with_capacity(all.len());
-        for (index, &(number, _)) in (0..).zip(&laid_out) {
-            taken.insert(index);
-            indices[number as usize] = Some(index);
-            unlisted.push(self.directories[number as usize].entry_totals.unwrap_or_default());
+        for directory in &all {
+            taken.insert(directory.row);
         }
         let index_of = |number: u32| indices.get(number as usize).copied().flatten();
         let unread = self
@@ -293,17 +326,18 @@ impl KnownTree {
         Ok(Table { rows, directories, shared, unlisted, entries, diagnostics })
     }
 
-    /// Appends the directories in a directory to those that wait for a row, sorted by name.
+    /// Appends the entries of a directory to those that wait for a row, sorted by name. Returns the
+    /// directory without its own row and its parent.
     fn lay_out_children(
         &mut self,
         number: u32,
-        (row, parent): (u32, u32),
-        laid_out: &mut Vec<(u32, u32)>,
+        index: u32,
+        laid_out: &mut Vec<(KnownEntry, u32)>,
     ) -> Directory {
         let mut children = mem::take(&mut self.directory_mut(number).children);
-        children.sort_by(|&a, &b| self.name(a).cmp(self.name(b)));
+        children.sort_by(|a, b| self.name(a).cmp(self.name(b)));
         let (mut first, count) = (laid_out.len() as u32, children.len() as u32);
-        laid_out.extend(children.iter().map(|&child| (child, row)));
+        laid_out.extend(children.iter().map(|&child| (child, index)));
         let directory = self.directory_mut(number);
         if directory.entry_totals.is_none() && children.is_empty() {
             first = Directory::UNREAD;
@@ -311,11 +345,28 @@ impl KnownTree {
         directory.children = children;
         let mut totals = directory.totals;
         totals += directory.entry_totals.unwrap_or_default();
-        Directory { row, parent, first, count, totals }
+        Directory { row: 0, parent: 0, first, count, totals }
     }
 
-    fn name(&self, number: u32) -> &[u8] {
-        self.own.name(Row(self.directories[number as usize].own)).as_encoded_bytes()
+    /// Returns the totals of the entries of a directory that have no rows.
+    fn unlisted(&self, number: u32) -> SubtreeTotals {
+        let directory = &self.directories[number as usize];
+        let mut unlisted = directory.entry_totals.unwrap_or_default();
+        for file in directory.children.iter().filter(|child| child.number.is_none()) {
+            let (chunk, index) = self.own.locate(file.own);
+            let bytes = |of: Option<u64>| of.unwrap_or(0);
+            let columns = self.own.columns();
+            unlisted.files -= 1;
+            unlisted.subtract(
+                bytes(chunk.size(columns, index)),
+                bytes(chunk.allocated(columns, index)),
+            );
+        }
+        unlisted
+    }
+
+    fn name(&self, entry: &KnownEntry) -> &[u8] {
+        self.own.name(entry.own).as_encoded_bytes()
     }
 }
 
@@ -345,7 +396,11 @@ mod tests {
         };
         begin(&other, 3, 2, "below");
         other.publish(|update| {
-            update.read.push((3, SubtreeTotals::of_entry(&Attributes::of_type(FileType::File))))
+            let mut large = Attributes::of_type(FileType::File);
+            large.set_size(LARGE_FILE);
+            update.files.push(FieldMask::SIZE, "large".as_ref(), &large);
+            let totals = SubtreeTotals::of_entry(&large);
+            update.read.push(DirectoryRead { number: 3, totals, files: 1 });
         });
         begin(&one, 0, Directory::TOP, "");
         begin(&one, 1, 0, "root");
@@ -353,7 +408,7 @@ mod tests {
         assert_eq!(partial_table.table().unwrap().grand_total().files, 0);
         begin(&one, 2, 1, "above");
         begin(&other, 4, 1, "Beside");
-        assert_eq!(names(), ["root", "Beside", "above", "below"]);
+        assert_eq!(names(), ["root", "Beside", "above", "below", "large"]);
         assert_eq!(partial_table.table().unwrap().grand_total().files, 1);
     }
 

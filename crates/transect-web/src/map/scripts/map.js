@@ -32,7 +32,7 @@ const help = h('dialog', { class: 'help', 'aria-labelledby': 'help-title' },
 const helpButton = h('button', { type: 'button', class: 'quiet', id: 'help', 'aria-label': 'Help', title: 'Help (?)', click: () => help.showModal() }, '?');
 
 function limits() {
-  if (about.reading) return 'Directories appear as they are read, other entries at the end.';
+  if (about.reading) return 'Directories and large files appear as they are read, other entries at the end.';
   const beyond = about.entries - about.shown;
   if (beyond === 0) return `All ${counted(about.entries, 'entry', 'entries')} are shown.`;
   return `The ${counted(about.shown, 'largest entry', 'largest entries')} are shown (--max-entries ${count(about.max_entries)}); ${counted(beyond, 'smaller one is', 'smaller ones are')} summed up by directory.`;
