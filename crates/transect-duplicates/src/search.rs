@@ -5,11 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::thread;
 
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 use transect::table::{Row, Table};
 use transect::{Cancel, Diagnostics, Operation, ScanError};
-use transect_sys::extents::shared_extents;
+use transect_sys::extents::{SharingVolumes, shared_extents};
 
 use crate::candidates::{Candidate, candidates};
 use crate::freed::set_freed;
@@ -159,7 +157,7 @@ impl<'a> Search<'a> {
     fn finish(&self, groups: Vec<Vec<Hashed>>) -> Vec<(u32, Group)> {
         let keep = self.options.keep.absolute();
         let mut reader = FileReader::new(self.table, &self.options.progress, self.options.follow);
-        let mut shares: HashMap<Option<u64>, bool, FixedState> = HashMap::default();
+        let mut volumes = SharingVolumes::default();
         let groups = groups.into_iter().map(|mut group| {
             group.sort_unstable_by_key(|&(_, _, index)| self.files[index as usize].order);
             let (size, digest, first) = group[0];
@@ -172,7 +170,7 @@ impl<'a> Search<'a> {
             keep.choose(self.table, &mut copies);
             let shared: Vec<_> = copies
                 .iter()
-                .map(|copy| self.shared_extents(copy, &mut reader, &mut shares))
+                .map(|copy| self.shared_extents(copy, &mut reader, &mut volumes))
                 .collect();
             set_freed(self.table, &mut copies, &shared);
             let freed = copies.iter().fold(0_u64, |sum, copy| sum.saturating_add(copy.freed));
@@ -181,23 +179,22 @@ impl<'a> Search<'a> {
         groups.collect()
     }
 
-    /// Returns the parts of the device that a file shares. `shares` remembers which devices cannot.
+    /// Returns the parts of the device that a file shares.
     fn shared_extents(
         &self,
         copy: &Duplicate,
         reader: &mut FileReader<'_>,
-        shares: &mut HashMap<Option<u64>, bool, FixedState>,
+        volumes: &mut SharingVolumes,
     ) -> Vec<Range<u64>> {
         let row = copy.names[0];
         let device = self.table.attributes(row).device();
-        if shares.get(&device) == Some(&false) || self.options.cancel.is_cancelled() {
+        let volume = volumes.volume_of(device, || self.table.path(row));
+        if !matches!(volume, Ok(Some(_))) || self.options.cancel.is_cancelled() {
             return Vec::new();
         }
         // If it cannot be opened any more, an action on it will report that.
         let Ok(file) = reader.open(row) else { return Vec::new() };
-        let extents = shared_extents(&file).unwrap_or(None);
-        shares.insert(device, extents.is_some());
-        extents.unwrap_or_default()
+        shared_extents(&file).ok().flatten().unwrap_or_default()
     }
 
     /// Counts the failures. Returns also how many files changed.

@@ -1,11 +1,12 @@
 //! Space that clones (reflinks) share: removing one of them does not free it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 
 use transect::Cancel;
 use transect::table::Row;
 use transect_sys::FileType;
-use transect_sys::extents::shared_extents;
+use transect_sys::extents::{SharingVolumes, shared_extents};
 
 use crate::{CheckedFile, Removal};
 
@@ -24,42 +25,36 @@ impl Removal<'_> {
     /// bcachefs on Linux. Elsewhere, there are none. Files that cannot be opened, or that changed, are left out.
     pub fn cloned_space(&self, cancel: &Cancel) -> ClonedSpace {
         let mut space = ClonedSpace::default();
-        // The end of each part by its beginning, for each device.
-        let mut parts: HashMap<Option<u64>, BTreeMap<u64, u64>> = HashMap::new();
-        let (mut unable, mut seen) = (HashSet::new(), HashSet::new());
+        // The end of each part by its beginning, for each file system.
+        let mut parts: HashMap<u64, BTreeMap<u64, u64>> = HashMap::new();
+        let (mut volumes, mut seen) = (SharingVolumes::default(), HashSet::new());
         for row in self.rows().iter().flat_map(|&row| self.table.subtree(row)) {
             let attributes = self.table.attributes(row);
-            let device = attributes.device();
             if cancel.is_cancelled() {
                 break;
             }
             if attributes.file_type() != FileType::File
-                || unable.contains(&device)
                 || attributes.nlink() != Some(1) && !seen.insert(attributes.file_id())
             {
                 continue;
             }
-            match self.shared_parts(row) {
-                Some(Some(shared)) => {
-                    let parts = parts.entry(device).or_default();
-                    for part in shared {
-                        space.in_files += part.end - part.start;
-                        let end = parts.entry(part.start).or_default();
-                        *end = part.end.max(*end);
-                    }
-                }
-                Some(None) => drop(unable.insert(device)),
-                None => {}
+            let volume = volumes.volume_of(attributes.device(), || self.table.path(row));
+            let Ok(Some(volume)) = volume else { continue };
+            let parts = parts.entry(volume).or_default();
+            for part in self.shared_parts(row).unwrap_or_default() {
+                space.in_files += part.end - part.start;
+                let end = parts.entry(part.start).or_default();
+                *end = part.end.max(*end);
             }
         }
         space.on_device = parts.values().map(length).sum();
         space
     }
 
-    /// Returns the shared parts of a file; `None` inside if its file system has none, outside if it cannot be read.
-    fn shared_parts(&self, row: Row) -> Option<Option<Vec<std::ops::Range<u64>>>> {
+    /// Returns the shared parts of a file; `None` if they cannot be read.
+    fn shared_parts(&self, row: Row) -> Option<Vec<Range<u64>>> {
         let file = CheckedFile::open(self.table, row).ok()?.open_to_read().ok()?;
-        shared_extents(&file).ok()
+        shared_extents(&file).ok()?
     }
 }
 

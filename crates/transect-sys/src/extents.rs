@@ -1,9 +1,11 @@
 //! The parts of a device that hold the content of a file, where several files may share them
 //! (clones, also called reflinks).
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
+use std::path::PathBuf;
 
 /// Returns the parts of the device that a file shares with other files, or with other parts of
 /// itself. `None` if the file system cannot share parts, or does not report them: currently all
@@ -18,5 +20,33 @@ pub fn shared_extents(file: &File) -> io::Result<Option<Vec<Range<u64>>>> {
     {
         let _ = file;
         Ok(None)
+    }
+}
+
+/// The file systems of a tree where files can share parts of the device.
+#[derive(Debug, Default)]
+pub struct SharingVolumes(HashMap<Option<u64>, Option<u64>>);
+
+impl SharingVolumes {
+    /// Returns a number of the file system that an entry is on: its parts can be those of other
+    /// files there. Subvolumes of a Btrfs have devices of their own, but the same number. `None` if
+    /// files cannot share parts there. Queries the system once for each device.
+    ///
+    /// # Errors
+    /// The entry cannot be found.
+    pub fn volume_of(
+        &mut self,
+        device: Option<u64>,
+        path: impl FnOnce() -> PathBuf,
+    ) -> io::Result<Option<u64>> {
+        if let Some(&known) = self.0.get(&device) {
+            return Ok(known);
+        }
+        #[cfg(target_os = "linux")]
+        let volume = crate::linux::sharing_volume(&path())?;
+        #[cfg(not(target_os = "linux"))]
+        let (volume, _) = (None, path);
+        self.0.insert(device, volume);
+        Ok(volume)
     }
 }

@@ -5,8 +5,11 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::fd::AsFd;
+use std::path::Path;
 
 use rustix::io::Errno;
+
+use super::stat::retry;
 
 /// `_IOWR('f', 11, struct fiemap)` in `include/uapi/linux/fs.h`; the header alone has 32 bytes.
 const FS_IOC_FIEMAP: rustix::ioctl::Opcode =
@@ -21,8 +24,10 @@ const NO_PLACE: u32 = 0x2 | 0x4 | 0x200;
 /// Extents per call.
 const EXTENTS: usize = 128;
 
+const BTRFS: u32 = 0x9123_683e;
+
 /// The file systems that share extents between files, by their number in `statfs(2)`.
-const SHARING: [u32; 4] = [0x9123_683e, 0x5846_5342, 0x7461_636f, 0xca45_1a4e];
+const SHARING: [u32; 4] = [BTRFS, 0x5846_5342, 0x7461_636f, 0xca45_1a4e];
 
 /// `struct fiemap_extent`.
 #[repr(C)]
@@ -50,11 +55,25 @@ struct Fiemap {
 
 const _: () = assert!(size_of::<FiemapExtent>() == 56 && size_of::<Fiemap>() == 32 + 56 * EXTENTS);
 
+#[allow(clippy::unnecessary_cast)] // its width differs between architectures
+fn kind_of(file_system: &rustix::fs::StatFs) -> u32 {
+    file_system.f_type as u32
+}
+
+/// Returns a number of the file system that a path is on; `None` if files cannot share extents there.
+pub(crate) fn sharing_volume(path: &Path) -> io::Result<Option<u64>> {
+    let kind = kind_of(&retry(|| rustix::fs::statfs(path))?);
+    if !SHARING.contains(&kind) {
+        return Ok(None);
+    }
+    let number = retry(|| rustix::fs::statvfs(path))?.f_fsid;
+    // The upper half has the number of the subvolume in it (`btrfs_statfs` in `fs/btrfs/super.c`).
+    Ok(Some(if kind == BTRFS { number & 0xffff_ffff } else { number }))
+}
+
 /// Returns the shared parts; `None` if the file system has none or does not report them.
 pub(crate) fn shared_extents(file: &File) -> io::Result<Option<Vec<Range<u64>>>> {
-    #[allow(clippy::unnecessary_cast)] // its width differs between architectures
-    let kind = super::stat::retry(|| rustix::fs::fstatfs(file))?.f_type as u32;
-    if !SHARING.contains(&kind) {
+    if !SHARING.contains(&kind_of(&retry(|| rustix::fs::fstatfs(file))?)) {
         return Ok(None);
     }
     let mut shared = Vec::new();
@@ -122,6 +141,24 @@ mod tests {
         let first = of("first");
         assert_eq!(first.iter().map(|part| part.end - part.start).sum::<u64>(), SIZE);
         assert_eq!(of("second"), first);
+    }
+
+    #[test]
+    fn sharing_volume_same_for_subvolumes() {
+        let temp = TempDir::new();
+        let make = ["mkfs.btrfs", "-q"];
+        let mount = match Mount::image(&temp.join("image"), 256 << 20, &make, &temp.join("mounted"))
+        {
+            Ok(mount) => mount,
+            Err(error) => return loudly_skip("sharing_volume_same_for_subvolumes", &error),
+        };
+        let inner = mount.path().join("inner");
+        let create = Command::new("btrfs").args(["-q", "subvolume", "create"]).arg(&inner).status();
+        assert!(create.unwrap().success());
+        let volume = sharing_volume(mount.path()).unwrap();
+        assert!(volume.is_some());
+        assert_eq!(sharing_volume(&inner).unwrap(), volume);
+        assert_eq!(sharing_volume(Path::new("/proc")).unwrap(), None);
     }
 
     #[test]

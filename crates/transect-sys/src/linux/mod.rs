@@ -25,7 +25,7 @@ pub use btrfs::{BtrfsKey, SearchBuffer, TreeSearch, btrfs_info};
 pub use covered::UncoveredMount;
 pub use deleted_files::{DeletedFile, DeletedFiles};
 pub use dir_handle::DirHandle;
-pub(crate) use extents::shared_extents;
+pub(crate) use extents::{shared_extents, sharing_volume};
 pub use identity::file_system_identity;
 pub use limits::{can_drop_caches, kernel_version, open_file_limit};
 pub use mounts::{Mount, mount_of, mounts, parse_mountinfo};
