@@ -11,8 +11,8 @@ use std::path::PathBuf;
 /// itself. `None` if the file system cannot share parts, or does not report them: currently all
 /// but Btrfs, XFS, OCFS2 and bcachefs on Linux.
 ///
-/// Data that is not on the device yet has no part there. Compressed parts have the length of their
-/// content.
+/// Data that is not on the device yet has no part there. A compressed part has the length of its
+/// content, at a place of its own behind all others: it identifies the part, but is not on the device.
 pub fn shared_extents(file: &File) -> io::Result<Option<Vec<Range<u64>>>> {
     #[cfg(target_os = "linux")]
     return crate::linux::shared_extents(file);

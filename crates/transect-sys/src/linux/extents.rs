@@ -21,6 +21,9 @@ const SHARED: u32 = 0x2000;
 /// The place is unknown, the data is not on the device yet, or it lies in the metadata.
 const NO_PLACE: u32 = 0x2 | 0x4 | 0x200;
 
+/// The length is that of the content, which is longer than its place (`FIEMAP_EXTENT_ENCODED`).
+const ENCODED: u32 = 0x8;
+
 /// Extents per call.
 const EXTENTS: usize = 128;
 
@@ -71,6 +74,12 @@ pub(crate) fn sharing_volume(path: &Path) -> io::Result<Option<u64>> {
     Ok(Some(if kind == BTRFS { number & 0xffff_ffff } else { number }))
 }
 
+/// Returns a place behind all others, with room for the content of a compressed extent: that is at most 32 times as long as a
+/// block (128 KiB on Btrfs), and would overlap with the next extent.
+fn place_of_compressed(physical: u64) -> u64 {
+    1 << 63 | physical.saturating_mul(32)
+}
+
 /// Returns the shared parts; `None` if the file system has none or does not report them.
 pub(crate) fn shared_extents(file: &File) -> io::Result<Option<Vec<Range<u64>>>> {
     if !SHARING.contains(&kind_of(&retry(|| rustix::fs::fstatfs(file))?)) {
@@ -98,7 +107,12 @@ pub(crate) fn shared_extents(file: &File) -> io::Result<Option<Vec<Range<u64>>>>
         let mapped = &map.extents[..(map.mapped_extents as usize).min(EXTENTS)];
         for extent in mapped {
             if extent.flags & SHARED != 0 && extent.flags & NO_PLACE == 0 {
-                shared.push(extent.physical..extent.physical.saturating_add(extent.length));
+                let start = if extent.flags & ENCODED == 0 {
+                    extent.physical
+                } else {
+                    place_of_compressed(extent.physical)
+                };
+                shared.push(start..start.saturating_add(extent.length));
             }
         }
         match mapped.last() {
@@ -141,6 +155,32 @@ mod tests {
         let first = of("first");
         assert_eq!(first.iter().map(|part| part.end - part.start).sum::<u64>(), SIZE);
         assert_eq!(of("second"), first);
+    }
+
+    #[test]
+    fn shared_extents_compressed_apart() {
+        const SIZE: u64 = 1 << 20;
+        let temp = TempDir::new();
+        let make = ["mkfs.btrfs", "-q"];
+        let mount = match Mount::image(&temp.join("image"), 256 << 20, &make, &temp.join("mounted"))
+        {
+            Ok(mount) => mount,
+            Err(error) => return loudly_skip("shared_extents_compressed_apart", &error),
+        };
+        let path = |name: &str| mount.path().join(name);
+        let run = |program: &str, arguments: &[&std::ffi::OsStr]| {
+            assert!(Command::new(program).args(arguments).status().unwrap().success());
+        };
+        run("mount", &["-o".as_ref(), "remount,compress=zstd".as_ref(), mount.path().as_ref()]);
+        std::fs::write(path("first"), vec![b'a'; SIZE as usize]).unwrap();
+        std::fs::File::open(path("first")).unwrap().sync_all().unwrap();
+        run("cp", &["--reflink=always".as_ref(), path("first").as_ref(), path("second").as_ref()]);
+        let of = |name: &str| shared_extents(&File::open(path(name)).unwrap()).unwrap().unwrap();
+        let mut parts = of("first");
+        assert_eq!(of("second"), parts);
+        assert_eq!(parts.iter().map(|part| part.end - part.start).sum::<u64>(), SIZE);
+        parts.sort_by_key(|part| part.start);
+        assert!(parts.len() > 1 && parts.is_sorted_by(|one, next| one.end <= next.start));
     }
 
     #[test]
