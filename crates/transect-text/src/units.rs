@@ -1,9 +1,18 @@
 //! Numbers for people.
 
+use std::ops::Range;
 use std::time::Duration;
 
 /// Binary units of sizes.
 pub const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
+/// Returns two bounds of a size: `1.50 GiB to 2.00 GiB`; only one if they look the same.
+pub fn bytes_between(bounds: &Range<u64>) -> String {
+    match [bounds.start, bounds.end].map(bytes) {
+        [least, most] if least == most => most,
+        [least, most] => format!("{least} to {most}"),
+    }
+}
 
 /// Returns a size with a binary unit and three significant digits: `1.50 GiB`.
 pub fn bytes(bytes: u64) -> String {
@@ -103,6 +112,12 @@ mod tests {
         ] {
             assert_eq!(bytes(size), text);
         }
+    }
+
+    #[test]
+    fn bytes_between_shows_one_bound_if_equal() {
+        assert_eq!(bytes_between(&(1536..2048)), "1.50 KiB to 2.00 KiB");
+        assert_eq!(bytes_between(&(1 << 30..(1 << 30) + 1)), "1.00 GiB");
     }
 
     #[test]

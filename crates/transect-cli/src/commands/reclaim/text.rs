@@ -8,7 +8,7 @@ use super::proposal::Proposal;
 use super::removed::Removed;
 use crate::args::ReclaimArgs;
 use crate::output::time::age;
-use crate::output::units::{bytes, counted};
+use crate::output::units::{bytes, bytes_between, counted};
 use crate::output::{self, DIM, GOOD, WARN, quote};
 
 /// From this width on, kinds are shown.
@@ -68,12 +68,9 @@ fn write_sum(out: &mut impl Write, args: &ReclaimArgs, proposal: &Proposal<'_>) 
         return writeln!(out, "found nothing that can be made again");
     }
     let places = counted(trees.len() as u64, "place", "places");
-    match freed.start == freed.end {
-        true => write!(out, "{} in {places}", bytes(freed.end))?,
-        false => {
-            let (least, most) = (bytes(freed.start), bytes(freed.end));
-            write!(out, "{least} to {most} in {places}, as clones share some of it")?;
-        }
+    write!(out, "{} in {places}", bytes_between(freed))?;
+    if freed.start != freed.end {
+        write!(out, ", as clones share some of it")?;
     }
     if let Some(disk) = disk {
         let then = disk.available.saturating_add(freed.start);
@@ -94,10 +91,7 @@ pub(super) fn write_removed(proposal: &Proposal<'_>, removed: &Removed) -> io::R
             write!(out, ", {} {what}", counted(number, "entry", "entries"))?;
         }
     }
-    let predicted = match proposal.freed.start == proposal.freed.end {
-        true => bytes(proposal.freed.end),
-        false => format!("{} to {}", bytes(proposal.freed.start), bytes(proposal.freed.end)),
-    };
+    let predicted = bytes_between(&proposal.freed);
     match removed.measured {
         Some(measured) => {
             writeln!(out, "; {} more are available, predicted were {predicted}", bytes(measured))?;
