@@ -17,6 +17,8 @@
 //! * **Links are not followed**, unless the walk followed them.
 //! * **Few files are open** at a time: one per thread, and its directory.
 //!
+//! [`shared_space`] queries what the files of a tree share as clones already: it reads no content.
+//!
 //! [`apply`] acts on groups. It compares each copy once more, with the scan and byte by byte with
 //! the file that is kept.
 
@@ -29,6 +31,7 @@ mod parallel;
 mod progress;
 mod read;
 mod search;
+mod shared_space;
 
 use transect::FieldMask;
 use transect_remove::Removal;
@@ -38,6 +41,7 @@ pub use group::{Duplicate, Group};
 pub use keep::{Keep, KeepRule};
 pub use progress::{Phase, Progress};
 pub use search::{Duplicates, FindOptions, find};
+pub use shared_space::{SharedSpace, shared_space};
 pub use transect_remove::{Counts, KeepReason, KeptEntry, RemovalError, Report};
 
 /// The columns that a table must have for [`find`] and [`apply`].

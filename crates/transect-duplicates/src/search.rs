@@ -42,7 +42,7 @@ impl FindOptions {
     /// others read.
     pub const MIN_THREADS: usize = 4;
 
-    fn thread_count(&self) -> usize {
+    pub(crate) fn thread_count(&self) -> usize {
         let default = || thread::available_parallelism().map_or(1, usize::from);
         self.threads.unwrap_or_else(|| default().max(Self::MIN_THREADS))
     }
