@@ -25,6 +25,8 @@ Examples:
     transect usage --by kind ~
   Show which directories hold the most entries:
     transect usage --entries --top 10 src
+  Count clones once, and show what removing each directory would free:
+    transect usage --shared src
   Export a tree for ncdu, then read it back:
     transect usage -o tree.json src && transect usage --import-ncdu tree.json
 
@@ -57,6 +59,11 @@ pub(crate) struct UsageArgs {
     /// Show numbers of entries (inodes), not sizes
     #[arg(long, conflicts_with = "apparent")]
     pub(crate) entries: bool,
+    /// Count what clones (reflinks) share once; also show what removing an entry would free
+    ///
+    /// Queries each file on Btrfs, XFS, OCFS2 and bcachefs, so PATH must be on a disk: not a snapshot or an image.
+    #[arg(long, conflicts_with_all = ["by", "apparent", "entries", "export_ncdu", "import_ncdu"])]
+    pub(crate) shared: bool,
     /// Hide what is smaller than SIZE
     ///
     /// Bytes, K, M or G; with --entries, a number of entries.

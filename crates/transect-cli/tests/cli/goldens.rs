@@ -50,6 +50,7 @@ fn json_objects_have_the_keys_reviewed() {
         "usage --json tree",
         "usage --json --files tree",
         "usage --json --by ext tree",
+        "usage --json --shared --files twins",
         "list --json tree",
         "list --json --columns name,path,target,owner,group,mode,attributes tree",
         "keep --json tree",

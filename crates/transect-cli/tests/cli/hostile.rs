@@ -25,6 +25,7 @@ const CASES: &[(&str, &str)] = &[
     (
         "usage",
         r#"$T usage --files "$N"; $T usage --csv --files "$N"; $T usage --json --files "$N"
+        $T usage --shared --files "$N"; $T usage --shared --csv "$N"; $T usage --shared "missing$N"
         $T usage --by extension "$N"; $T usage --by owner --csv "$N"
         $T usage --export-ncdu - "$N"; $T usage --export-ncdu "exported$U" "$N"
         $T usage --import-ncdu "exported$U" --files; $T usage --import-ncdu "exported$U" --files --csv

@@ -45,6 +45,7 @@ mod scan;
 mod screens;
 mod series;
 mod serve;
+mod shared;
 mod signals;
 mod snapshot;
 mod start;

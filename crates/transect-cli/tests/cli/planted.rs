@@ -104,6 +104,7 @@ const CASES: &[(&str, &str)] = &[
     // Trees.
     ("$T scan planted", "all"),
     ("$T usage planted", "all"),
+    ("$T usage --shared planted", "all"),
     ("$T list planted", "all"),
     ("$T list --reader portable planted", "all"),
     ("$T map --html o.html planted", "all"),

@@ -11,21 +11,23 @@ use super::view::{Usage, View};
 use crate::output::json::{OwnedPath, disk, object};
 
 pub(super) fn usage(roots: &[PathBuf], usage: &Usage) -> impl Serialize {
-    let Usage { outcome, unverified, elapsed, interrupted, table, disk: space, measure, view } =
-        usage;
-    let outcome = outcome.as_ref();
+    let Usage { unverified, elapsed, interrupted, table, disk: space, measure, view, .. } = usage;
+    let outcome = usage.outcome.as_ref();
     let (mut entries, mut groups) = (None, None);
     match view {
         View::Tree(lines) => {
             let entry = |line: &Line| {
                 let row = line.row;
+                let exclusive = usage.shared.as_ref().map(|shared| shared.exclusive(table, row));
                 object! {
                     ..path: OwnedPath(table.path(row)),
                     depth: line.last.len(),
                     r#type: table.file_type(row).as_str(),
-                    ..sums: sums(&table.totals(row)),
+                    ..sums: sums(&usage.totals(row)),
                     shared_size: table.shared(row),
                     exclusive_size: table.exclusive(row),
+                    exclusive_least?: exclusive.as_ref().map(|it| it.start),
+                    exclusive_most?: exclusive.as_ref().map(|it| it.end),
                     errors: table.errors(row),
                     unread: table.unread_reason(row).map(UnreadReason::as_str),
                 }
@@ -41,15 +43,15 @@ pub(super) fn usage(roots: &[PathBuf], usage: &Usage) -> impl Serialize {
     object! {
         schema: "transect.usage/1",
         roots: roots.iter().map(|root| root.to_string_lossy().into_owned()).collect::<Vec<_>>(),
-        complete: table.diagnostics().is_complete() && !interrupted,
+        complete: usage.errors() == 0 && !interrupted,
         unverified: *unverified,
         interrupted: *interrupted,
         measure: measure.as_str(),
-        ..total: sums(&table.grand_total()),
+        ..total: sums(&usage.grand_total()),
         hard_links: table.hard_links(),
         disk: space.map(disk),
-        errors: table.diagnostics().errors,
-        vanished: table.diagnostics().vanished,
+        errors: usage.errors(),
+        vanished: usage.vanished(),
         elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
         reader: outcome.map(|outcome| outcome.reader.as_str()),
         reader_reason?: outcome.and_then(|outcome| outcome.reader_reason.as_deref()),

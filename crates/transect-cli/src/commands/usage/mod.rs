@@ -10,15 +10,19 @@ mod tree;
 mod view;
 
 use std::io;
+use std::sync::Arc;
 use std::time::Instant;
 
 use transect::table::{Row, Table};
-use transect::{FieldMask, FileType};
+use transect::{Cancel, FieldMask, FileType};
+use transect_duplicates::{FindOptions, SharedSpace, shared_space};
 use transect_snapshot::{LargestLimits, StoredMeasure as Measure};
 use transect_text::notes;
+use transect_text::units::count;
 
-use crate::args::{Key, UsageArgs};
+use crate::args::{Key, UsageArgs, image_reader};
 use crate::commands::snapshot::{self, stored_tree};
+use crate::progress::ProgressLine;
 use crate::{output, profile};
 use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
@@ -30,6 +34,9 @@ const DEFAULT_LINES: usize = 25;
 
 pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
     let began = Instant::now();
+    if args.shared {
+        check_on_disk(args)?;
+    }
     if let Some(end) = stored::show(args, &limits(args), began)? {
         return Ok(end);
     }
@@ -61,7 +68,7 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
     let interrupted = outcome.as_ref().is_some_and(|outcome| outcome.interrupted);
     let end = stored_end
         .unwrap_or_else(|| ExitStatus::from_diagnostics(table.diagnostics(), interrupted));
-    let interrupted = interrupted || was_interrupted;
+    let mut interrupted = interrupted || was_interrupted;
     if stored_end.is_none() {
         output::show_errors(table.diagnostics(), args.errors);
     }
@@ -71,11 +78,21 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
     if let Some(file) = &args.export_ncdu {
         return interchange::export(&table, file, end, &cancel);
     }
+    let shared = args.shared.then(|| query_shared(args, &table, &cancel));
+    let mut end = end;
+    if let Some(shared) = &shared {
+        output::show_errors(&shared.diagnostics, args.errors);
+        end = end.max(ExitStatus::complete_if(shared.diagnostics.is_complete()));
+        if cancel.is_cancelled() {
+            (end, interrupted) = (ExitStatus::Interrupted, true);
+        }
+    }
     let measure = args.measure();
-    let view = select(args, &table, measure)?;
+    let view = select(args, &table, measure, shared.as_ref())?;
     let elapsed = outcome.as_ref().map_or(began.elapsed(), |outcome| outcome.elapsed);
     let disk = outcome.as_ref().and_then(|_| transect::internal::disk_space_of(&args.walk.roots()));
-    let usage = Usage { outcome, unverified, elapsed, interrupted, table, disk, measure, view };
+    let usage =
+        Usage { outcome, unverified, elapsed, interrupted, table, disk, measure, view, shared };
     show(args, &usage)?;
     Ok(end)
 }
@@ -87,10 +104,38 @@ fn columns(args: &UsageArgs) -> FieldMask {
         return if args.extended { linked | extended } else { linked };
     }
     match args.by {
+        _ if args.shared => transect_duplicates::COLUMNS,
         Some(Key::Owner) => FieldMask::UID,
         Some(Key::Age) => FieldMask::MTIME,
         _ => FieldMask::empty(),
     }
+}
+
+/// Rejects paths that are read as trees without being directories: what files share is known only where they are.
+fn check_on_disk(args: &UsageArgs) -> Result<(), CliError> {
+    let [path] = args.walk.paths.as_slice() else { return Ok(()) };
+    let what = match image_reader(path) {
+        Some(_) => "the image of a volume",
+        None if snapshot::whole_snapshot(&args.walk)?.is_some() => "a snapshot",
+        None => return Ok(()),
+    };
+    let path = path.display();
+    Err(CliError::Failed(format!(
+        "'{path}' is {what}; --shared applies only to directories, whose files it queries"
+    )))
+}
+
+fn query_shared(args: &UsageArgs, table: &Table, cancel: &Cancel) -> SharedSpace {
+    let mut options = FindOptions::default();
+    options.threads = args.walk.threads.map(usize::from);
+    options.follow = args.walk.filter.follow;
+    options.cancel = cancel.clone();
+    let progress = Arc::clone(&options.progress);
+    let _line = ProgressLine::start_with(args.progress, true, move |_| {
+        let (done, total) = progress.files();
+        format!("extents of {} of {} files queried", count(done), count(total))
+    });
+    shared_space(table, &options)
 }
 
 fn limits(args: &UsageArgs) -> LargestLimits {
@@ -101,7 +146,12 @@ fn limits(args: &UsageArgs) -> LargestLimits {
     limits
 }
 
-fn select(args: &UsageArgs, table: &Table, measure: Measure) -> Result<View, CliError> {
+fn select(
+    args: &UsageArgs,
+    table: &Table,
+    measure: Measure,
+    shared: Option<&SharedSpace>,
+) -> Result<View, CliError> {
     let limits = limits(args);
     Ok(match args.by {
         Some(key) => {
@@ -109,7 +159,7 @@ fn select(args: &UsageArgs, table: &Table, measure: Measure) -> Result<View, Cli
         }
         None => {
             let is_shown = |row| args.files || table.file_type(row) == FileType::Directory;
-            let size = |row: Row| measure.size(&table.totals(row));
+            let size = |row: Row| measure.size(&view::totals(table, shared, row));
             let rank = |row: Row| if is_shown(row) { size(row) } else { 0 };
             let folds = |row| !args.json && !args.csv && notes::of(table, row).is_empty();
             View::Tree(tree::largest(&limits, folds, |of, most| {

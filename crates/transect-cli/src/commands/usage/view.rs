@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use transect::Outcome;
-use transect::table::Table;
+use transect::table::{Row, SubtreeTotals, Table};
+use transect_duplicates::SharedSpace;
 use transect_snapshot::StoredMeasure as Measure;
 use transect_sys::DiskSpace;
 
@@ -28,4 +29,39 @@ pub(super) struct Usage {
     pub(super) disk: Option<DiskSpace>,
     pub(super) measure: Measure,
     pub(super) view: View,
+    /// What clones share; `None` without `--shared`.
+    pub(super) shared: Option<SharedSpace>,
+}
+
+impl Usage {
+    /// Returns the totals of an entry, with what clones share counted once if that is known.
+    pub(super) fn totals(&self, row: Row) -> SubtreeTotals {
+        totals(&self.table, self.shared.as_ref(), row)
+    }
+
+    pub(super) fn grand_total(&self) -> SubtreeTotals {
+        let mut total = self.table.grand_total();
+        let again = self.shared.as_ref().map_or(0, |shared| shared.again);
+        total.disk_usage = total.disk_usage.saturating_sub(again);
+        total
+    }
+
+    pub(super) fn errors(&self) -> u64 {
+        let of_shared = self.shared.as_ref().map_or(0, |shared| shared.diagnostics.errors);
+        self.table.diagnostics().errors + of_shared
+    }
+
+    pub(super) fn vanished(&self) -> u64 {
+        let of_shared = self.shared.as_ref().map_or(0, |shared| shared.diagnostics.vanished);
+        self.table.diagnostics().vanished + of_shared
+    }
+}
+
+/// See [`Usage::totals`].
+pub(super) fn totals(table: &Table, shared: Option<&SharedSpace>, row: Row) -> SubtreeTotals {
+    let mut totals = table.totals(row);
+    if let Some(shared) = shared {
+        totals.disk_usage = shared.disk_usage(table, row);
+    }
+    totals
 }
