@@ -222,6 +222,23 @@ fn shared_unreadable_file_makes_result_partial() {
 }
 
 #[test]
+fn shared_in_text_and_csv() {
+    let env = TestEnv::new();
+    let Some(mount) = mount(&env, "shared_in_text_and_csv", &XFS) else { return };
+    fill(mount.path());
+    let text = env.transect(["usage", "--shared", "tree/top"]).exits(0).quiet().stdout_text();
+    let mut lines = text.lines();
+    assert_eq!(lines.next().unwrap().trim(), "disk usage            exclusive", "{text}");
+    assert!(lines.next().unwrap().starts_with("  28.0 MiB 3.00 MiB to 17.0 MiB 100%"), "{text}");
+    assert!(text.contains("disk usage 28.0 MiB"), "{text}");
+    let csv = env.transect(["usage", "--shared", "--csv", "tree/top"]).exits(0).quiet();
+    let csv = csv.stdout_text();
+    assert!(csv.starts_with(
+        "files,directories,others,apparent_size,disk_usage,newest_mtime,exclusive_least,exclusive_most,"
+    ));
+}
+
+#[test]
 fn shared_refused_without_files() {
     let env = TestEnv::new();
     env.mkdir("tree");

@@ -1,6 +1,7 @@
 //! Usage as comma-separated values: a header, then one line per entry or group.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
 use transect::table::SubtreeTotals;
 
@@ -10,6 +11,8 @@ use super::view::{Usage, View};
 
 const SUMS: [&str; 6] =
     ["files", "directories", "others", "apparent_size", "disk_usage", "newest_mtime"];
+/// Only with `--shared`.
+const OF_SHARED: [&str; 2] = ["exclusive_least", "exclusive_most"];
 const OF_ENTRIES: [&str; 7] =
     ["shared_size", "exclusive_size", "errors", "unread", "type", "depth", "path"];
 
@@ -18,13 +21,19 @@ pub(super) fn write(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
     let table = &usage.table;
     match &usage.view {
         View::Tree(lines) => {
+            let of_shared: &[&str] = if usage.shared.is_some() { &OF_SHARED } else { &[] };
             write_record(out, |record| {
-                SUMS.iter().chain(&OF_ENTRIES).for_each(|name| record.plain(name));
+                let names = SUMS.iter().chain(of_shared).chain(&OF_ENTRIES);
+                names.for_each(|name| record.plain(name));
             })?;
             for line in lines {
                 let row = line.row;
                 write_record(out, |record| {
-                    write_sums(record, &table.totals(row));
+                    write_sums(record, &usage.totals(row));
+                    if let Some(shared) = &usage.shared {
+                        let Range { start, end } = shared.exclusive(table, row);
+                        [start, end].into_iter().for_each(|number| record.plain(number));
+                    }
                     for number in [table.shared(row), table.exclusive(row), table.errors(row)] {
                         record.plain(number);
                     }

@@ -65,6 +65,7 @@ fn entry_line(directories: &[LargeDirectory], line: Line<usize>) -> EntryLine {
     EntryLine {
         name: line.name(name),
         size: line.size,
+        exclusive: None,
         last: line.last,
         is_directory: true,
         notes: notes_of(&directories[line.row]),

@@ -1,6 +1,7 @@
 //! Prints usage for people: sizes, shares and bars beside the tree or the groups.
 
 use std::io::{self, Write};
+use std::ops::Range;
 use std::time::Duration;
 
 use anstyle::Style;
@@ -13,13 +14,17 @@ use transect_text::{disk, notes};
 use super::groups::Group;
 use super::tree::Line;
 use super::view::{Usage, View};
-use crate::output::units::{bytes, count, counted, duration};
+use crate::output::units::{bytes, bytes_between, count, counted, duration};
 use crate::output::{self, BAR, BOLD, DIM, WARN, quote};
 
 /// The width of a line without a terminal.
 const DEFAULT_WIDTH: usize = 100;
 
 const MIN_NAME: usize = 12;
+
+/// The heads of the columns of bytes with `--shared`.
+const SIZE: &str = "disk usage";
+const EXCLUSIVE: &str = "exclusive";
 
 pub(super) struct Shown<'u> {
     pub(super) measure: Measure,
@@ -40,6 +45,8 @@ pub(super) enum Lines<'u> {
 
 pub(super) struct EntryLine {
     pub(super) size: u64,
+    /// The least and the most that removing it would free; `None` without `--shared`.
+    pub(super) exclusive: Option<Range<u64>>,
     /// For each step below the root, whether the entry is the last of its siblings.
     pub(super) last: Vec<bool>,
     pub(super) name: String,
@@ -49,15 +56,16 @@ pub(super) struct EntryLine {
 
 impl<'u> Shown<'u> {
     pub(super) fn of(usage: &'u Usage) -> Self {
-        let Usage { elapsed, interrupted, table, disk, measure, view, .. } = usage;
+        let Usage { elapsed, interrupted, table, disk, measure, view, shared, .. } = usage;
         let line = |line: &Line| EntryLine {
             size: line.size,
+            exclusive: shared.as_ref().map(|shared| shared.exclusive(table, line.row)),
             last: line.last.clone(),
             name: line.name(|row| table.name(row)),
             is_directory: table.file_type(line.row) == FileType::Directory,
             notes: notes::of(table, line.row),
         };
-        let total = table.grand_total();
+        let total = usage.grand_total();
         Self {
             measure: *measure,
             lines: match view {
@@ -72,7 +80,7 @@ impl<'u> Shown<'u> {
                 ..StoredTotals::default()
             },
             interrupted: *interrupted,
-            is_complete: table.diagnostics().is_complete(),
+            is_complete: usage.errors() == 0,
             elapsed: *elapsed,
             disk: disk.as_ref(),
         }
@@ -82,6 +90,7 @@ impl<'u> Shown<'u> {
 pub(super) fn print(shown: &Shown<'_>) -> io::Result<()> {
     let layout = Layout::new(shown);
     let mut out = output::buffer();
+    layout.head(&mut out)?;
     match &shown.lines {
         Lines::Tree(lines) => lines.iter().try_for_each(|line| layout.entry(&mut out, line))?,
         Lines::Groups(groups) => groups.iter().try_for_each(|it| layout.group(&mut out, it))?,
@@ -94,6 +103,8 @@ struct Layout {
     measure: Measure,
     whole: u64,
     size: usize,
+    /// The width of the column of exclusive bytes; `None` without `--shared`.
+    exclusive: Option<usize>,
     bar: usize,
     /// `None` without a terminal: names are not shortened.
     name: Option<usize>,
@@ -109,17 +120,25 @@ impl Layout {
             Lines::Groups(groups) => Box::new(groups.iter().map(|group| measure.size(&group.sums))),
         };
         let size = sizes.map(|size| size_text(measure, size).len()).max().unwrap_or(0);
+        let exclusive = exclusive_width(&shown.lines);
+        let size = exclusive.map_or(size, |_| size.max(SIZE.len()));
         let terminal = output::terminal_width();
         let width = terminal.unwrap_or(DEFAULT_WIDTH);
         // A quarter of the line, if numbers and name leave that much.
-        let numbers = size + 1 + 4 + 1;
+        let numbers = size + 1 + exclusive.map_or(0, |width| width + 1) + 4 + 1;
         let bar = (width / 4).min(width.saturating_sub(numbers + 1 + MIN_NAME));
         let name = terminal.map(|width| width.saturating_sub(numbers + bar + 1).max(MIN_NAME));
         let group = match &shown.lines {
             Lines::Tree(_) => None,
             Lines::Groups(groups) => group_width(measure, groups, name),
         };
-        Self { measure, whole: shown.whole, size, bar, name, group }
+        Self { measure, whole: shown.whole, size, exclusive, bar, name, group }
+    }
+
+    /// Writes the names of the columns, if there is more than one of bytes.
+    fn head(&self, out: &mut impl Write) -> io::Result<()> {
+        let Some(width) = self.exclusive else { return Ok(()) };
+        writeln!(out, "{DIM}{SIZE:>size$} {EXCLUSIVE:>width$}{DIM:#}", size = self.size)
     }
 
     fn entry(&self, out: &mut impl Write, line: &EntryLine) -> io::Result<()> {
@@ -138,12 +157,12 @@ impl Layout {
             (guide, name, notes) = fit(room, guide, name, notes);
         }
         let style = if line.is_directory { BOLD } else { Style::new() };
-        self.numbers(out, line.size)?;
+        self.numbers(out, line.size, line.exclusive.as_ref())?;
         writeln!(out, "{DIM}{guide}{DIM:#}{style}{name}{style:#}{WARN}{notes}{WARN:#}")
     }
 
     fn group(&self, out: &mut impl Write, group: &Group) -> io::Result<()> {
-        self.numbers(out, self.measure.size(&group.sums))?;
+        self.numbers(out, self.measure.size(&group.sums), None)?;
         let Some(width) = self.group else {
             let name = quote::shorten(group.key.clone(), self.name.unwrap_or(usize::MAX));
             return writeln!(out, "{BOLD}{name}{BOLD:#}");
@@ -153,14 +172,30 @@ impl Layout {
         writeln!(out, "{BOLD}{name}{BOLD:#}{gap}{DIM}{}{DIM:#}", group_note(self.measure, group))
     }
 
-    fn numbers(&self, out: &mut impl Write, size: u64) -> io::Result<()> {
+    fn numbers(
+        &self,
+        out: &mut impl Write,
+        size: u64,
+        exclusive: Option<&Range<u64>>,
+    ) -> io::Result<()> {
         let text = size_text(self.measure, size);
         let share = if self.whole == 0 { 0.0 } else { size as f64 / self.whole as f64 };
         let percent = percent(share);
         let bar = bar(share, self.bar);
-        write!(out, "{text:>width$} {DIM}{percent:>4}{DIM:#} ", width = self.size)?;
+        write!(out, "{text:>width$} ", width = self.size)?;
+        if let (Some(width), Some(exclusive)) = (self.exclusive, exclusive) {
+            write!(out, "{:>width$} ", bytes_between(exclusive))?;
+        }
+        write!(out, "{DIM}{percent:>4}{DIM:#} ")?;
         write!(out, "{BAR}{bar}{BAR:#} ")
     }
+}
+
+/// Returns the width of the exclusive bytes, with the head of their column.
+fn exclusive_width(lines: &Lines<'_>) -> Option<usize> {
+    let Lines::Tree(lines) = lines else { return None };
+    let widths = lines.iter().filter_map(|line| line.exclusive.as_ref());
+    widths.map(|it| bytes_between(it).len()).max().map(|most| most.max(EXCLUSIVE.len()))
 }
 
 fn size_text(measure: Measure, size: u64) -> String {
