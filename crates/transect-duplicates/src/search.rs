@@ -188,7 +188,8 @@ impl<'a> Search<'a> {
     ) -> Vec<Range<u64>> {
         let row = copy.names[0];
         let device = self.table.attributes(row).device();
-        let volume = volumes.volume_of(device, || self.table.path(row));
+        let path = || self.table.path(self.table.top_of_device(row));
+        let volume = volumes.volume_of(device, path);
         if !matches!(volume, Ok(Some(_))) || self.options.cancel.is_cancelled() {
             return Vec::new();
         }

@@ -131,7 +131,8 @@ impl Query<'_> {
             return Ok(());
         }
         let device = self.table.attributes(row).device();
-        let volume = self.volumes.volume_of(device, || self.table.path(row))?;
+        let path = || self.table.path(self.table.top_of_device(row));
+        let volume = self.volumes.volume_of(device, path)?;
         let Some(volume) = volume else { return Ok(()) };
         let parts = shared_extents(&self.reader.open(row)?)?.unwrap_or_default();
         self.found.add(position, row, volume, parts);

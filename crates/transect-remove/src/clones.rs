@@ -38,7 +38,8 @@ impl Removal<'_> {
             {
                 continue;
             }
-            let volume = volumes.volume_of(attributes.device(), || self.table.path(row));
+            let path = || self.table.path(self.table.top_of_device(row));
+            let volume = volumes.volume_of(attributes.device(), path);
             let Ok(Some(volume)) = volume else { continue };
             let parts = parts.entry(volume).or_default();
             for part in self.shared_parts(row).unwrap_or_default() {

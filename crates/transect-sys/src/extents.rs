@@ -28,12 +28,12 @@ pub fn shared_extents(file: &File) -> io::Result<Option<Vec<Range<u64>>>> {
 pub struct SharingVolumes(HashMap<Option<u64>, Option<u64>>);
 
 impl SharingVolumes {
-    /// Returns a number of the file system that an entry is on: its parts can be those of other
-    /// files there. Subvolumes of a Btrfs have devices of their own, but the same number. `None` if
+    /// Returns a number of the file system that a path on this device is on: parts of a file there can be
+    /// those of other files. Subvolumes of a Btrfs have devices of their own, but the same number. `None` if
     /// files cannot share parts there. Queries the system once for each device.
     ///
     /// # Errors
-    /// The entry cannot be found.
+    /// The path cannot be found, or is longer than the system allows.
     pub fn volume_of(
         &mut self,
         device: Option<u64>,

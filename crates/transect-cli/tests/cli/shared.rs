@@ -205,6 +205,18 @@ fn shared_without_clones_opens_no_file() {
 }
 
 #[test]
+fn shared_deep_tree_is_complete() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    // Longer than a path may be.
+    let name = "d".repeat(250);
+    let script =
+        format!("cd tree; for i in $(seq 20); do mkdir {name} && cd -P {name}; done; echo x >file");
+    let _ = env.sh(&script).exits(0);
+    assert_eq!(usage(&env, &["tree"])["complete"], true);
+}
+
+#[test]
 fn shared_unreadable_file_makes_result_partial() {
     let env = TestEnv::new();
     let test = "shared_unreadable_file_makes_result_partial";

@@ -17,6 +17,14 @@ pub struct TreeOrder<'t> {
 
 #[doc(hidden)]
 impl Table {
+    /// Returns the highest entry above this one, or itself, that is on the same device without another one between: its
+    /// path is the shortest to that device.
+    pub fn top_of_device(&self, row: Row) -> Row {
+        let device = self.attributes(row).device();
+        let above = std::iter::successors(Some(row), |&row| self.parent(row));
+        above.take_while(|&row| self.attributes(row).device() == device).last().unwrap_or(row)
+    }
+
     /// Returns all entries in tree order.
     pub fn in_tree_order(&self) -> TreeOrder<'_> {
         self.in_tree_order_from(self.roots().collect())
