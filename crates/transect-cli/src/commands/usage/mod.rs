@@ -89,7 +89,10 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
     }
     let measure = args.measure();
     let view = select(args, &table, measure, shared.as_ref())?;
-    let elapsed = outcome.as_ref().map_or(began.elapsed(), |outcome| outcome.elapsed);
+    let elapsed = match &outcome {
+        Some(outcome) if shared.is_none() => outcome.elapsed,
+        _ => began.elapsed(),
+    };
     let disk = outcome.as_ref().and_then(|_| transect::internal::disk_space_of(&args.walk.roots()));
     let usage =
         Usage { outcome, unverified, elapsed, interrupted, table, disk, measure, view, shared };
