@@ -110,13 +110,12 @@ pub fn browse(
     outcome
 }
 
-/// Shows a table that was stored, and `outline`, its largest directories, until `read` has returned it. Nothing that
-/// needs the disk is possible: [`ViewOptions::stored_at`] must be set.
+/// Shows a table that was stored, and `partial` until `read` has returned it. Nothing that needs the disk is possible: [`ViewOptions::stored_at`] must be set.
 ///
 /// # Errors
 /// Standard input or output is not a terminal, a terminal operation fails, or the table cannot be read.
 pub fn browse_stored(
-    outline: Option<Table>,
+    partial: Option<Table>,
     read: impl FnOnce() -> Result<Table, String> + Send + 'static,
     view: &ViewOptions,
     stop: &Cancel,
@@ -125,8 +124,8 @@ pub fn browse_stored(
         return Err(Error::NoTerminal);
     }
     let mut event_loop = EventLoop::new(&ScanOptions::default(), view);
-    if let Some(outline) = outline {
-        event_loop.app.handle(Message::PartialTable(Arc::new(outline)));
+    if let Some(partial) = partial {
+        event_loop.app.handle(Message::PartialTable(Arc::new(partial)));
     }
     // It is not joined at exit.
     event_loop.stored = Some(Worker::start(Cancel::new(), read));

@@ -8,7 +8,7 @@ use transect_tui::{DISPLAY_FIELDS, StoredBefore, ViewOptions, browse, browse_sto
 
 use crate::args::TuiArgs;
 use crate::commands::changes::kept_snapshot;
-use crate::commands::snapshot::{StoredTree, cannot_read, whole_snapshot};
+use crate::commands::snapshot::{StoredTree, cannot_read, partial_tree, whole_snapshot};
 use crate::output::time::TimeFormatter;
 use crate::output::{self, owner};
 use crate::profile;
@@ -58,14 +58,14 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
     if let Some((path, snapshot)) = stored {
         let metadata = snapshot.metadata();
         let end = StoredTree::end_of(&metadata.diagnostics(), metadata.interrupted);
-        let outline = snapshot.outline(DISPLAY_FIELDS, OUTLINED);
-        let outline = outline.map_err(|error| cannot_read(path, &error))?;
+        let partial = partial_tree(path, &snapshot, DISPLAY_FIELDS)?;
+        let partial = partial.map(|partial| partial.table()).transpose()?;
         let path = path.to_owned();
         let read = move || {
             let table = snapshot.table(DISPLAY_FIELDS | SIZES);
             table.map_err(|error| cannot_read(&path, &error).to_string())
         };
-        browse_stored(outline, read, &view, &stop).map_err(CliError::failed)?;
+        browse_stored(partial, read, &view, &stop).map_err(CliError::failed)?;
         return Ok(end);
     }
     let outcome = browse(&options, &view, &stop).map_err(CliError::failed)?;
@@ -78,9 +78,6 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
     let end = ExitStatus::from_diagnostics(outcome.table.diagnostics(), outcome.interrupted);
     Ok(end.max(kept_end))
 }
-
-/// The number of directories of a snapshot that are shown before all is read.
-const OUTLINED: usize = 1000;
 
 /// The columns that count files with several names once.
 const SIZES: FieldMask = FieldMask::FILE_ID.union(FieldMask::NLINK);

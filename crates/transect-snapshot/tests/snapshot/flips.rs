@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use transect::table::Table;
+use transect::table::PartialTable;
 use transect::{Cancel, FieldMask};
 use transect_snapshot::{
     DiffOptions, LargestLimits, NamePattern, ReadError, Search, Snapshot, StoredMeasure, diff,
@@ -49,9 +49,12 @@ fn usage(file: &File, _: &File) -> Result<String, ReadError> {
     let limits = LargestLimits::new(4);
     let largest = |measure| file.largest_directories(measure, &limits);
     let largest = (largest(StoredMeasure::DiskUsage)?, largest(StoredMeasure::Apparent)?);
-    let outline = file.outline(FieldMask::MTIME, 4)?;
-    let of = |table: &Table| table.iter().map(|row| table.totals(row)).collect::<Vec<_>>();
-    Ok(format!("{largest:?} {:?}", outline.as_ref().map(of)))
+    let partial = file.partial_table(FieldMask::MTIME, 4)?;
+    let totals = |partial: PartialTable| {
+        let table = partial.table().expect("a few directories");
+        table.iter().map(|row| table.totals(row)).collect::<Vec<_>>()
+    };
+    Ok(format!("{largest:?} {:?}", partial.map(totals)))
 }
 
 fn table(file: &File, _: &File) -> Result<String, ReadError> {

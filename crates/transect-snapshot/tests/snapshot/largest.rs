@@ -117,7 +117,7 @@ proptest! {
     }
 
     #[test]
-    fn outline_has_totals_of_the_table(
+    fn partial_table_has_totals_of_the_table(
         mut tree in model::tree(),
         columns in model::columns(),
         count in 1..12_usize,
@@ -125,21 +125,21 @@ proptest! {
         unite_links(&mut tree);
         let snapshot = stored(&tree, columns);
         let table = snapshot.table(FieldMask::empty()).expect("a snapshot");
-        let outline = snapshot.outline(FieldMask::MTIME, count).expect("a snapshot");
-        let outline = outline.expect("a tree of one root");
-        let mut pairs: Vec<(Row, Row)> = outline.roots().zip(table.roots()).collect();
+        let partial = snapshot.partial_table(FieldMask::MTIME, count).expect("a snapshot");
+        let partial = partial.expect("a tree of one root").table().unwrap();
+        let mut pairs: Vec<(Row, Row)> = partial.roots().zip(table.roots()).collect();
         prop_assert_eq!(pairs.len(), 1);
         let mut seen = 0;
         while let Some((row, same)) = pairs.pop() {
             seen += 1;
-            let (is, should) = (outline.totals(row), table.totals(same));
+            let (is, should) = (partial.totals(row), table.totals(same));
             prop_assert_eq!(is.entries(), should.entries());
             prop_assert_eq!((is.files, is.directories), (should.files, should.directories));
             prop_assert_eq!((is.apparent, is.disk_usage), (should.apparent, should.disk_usage));
-            let below = |row| Some((row, table.child(same, outline.name(row))?));
-            pairs.extend(outline.children(row).filter_map(below));
+            let below = |row| Some((row, table.child(same, partial.name(row))?));
+            pairs.extend(partial.children(row).filter_map(below));
         }
-        prop_assert_eq!(seen, outline.len() as usize - hidden(&outline), "all are in the table");
+        prop_assert_eq!(seen, partial.len() as usize - hidden(&partial), "all are in the table");
     }
 
     #[test]
@@ -175,9 +175,9 @@ fn largest_directories_across_groups_equal_those_of_the_table() {
     }
 }
 
-/// Returns the number of entries of an outline that have no row.
-fn hidden(outline: &Table) -> usize {
-    outline.iter().map(|row| outline.unlisted(row).entries() as usize).sum()
+/// Returns the number of entries of a partial table that have no row.
+fn hidden(partial: &Table) -> usize {
+    partial.iter().map(|row| partial.unlisted(row).entries() as usize).sum()
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn largest_directories_of_several_roots_left_to_the_table() {
         let snapshot = stored(roots, FieldMask::all());
         let answer = snapshot.largest_directories(StoredMeasure::DiskUsage, &limits).unwrap();
         assert!(answer.is_none());
-        assert!(snapshot.outline(FieldMask::empty(), 10).unwrap().is_none());
+        assert!(snapshot.partial_table(FieldMask::empty(), 10).unwrap().is_none());
     }
 }
 

@@ -73,7 +73,7 @@ pub use selection::SelectionTotals;
 pub use {
     edit::RemovedNames,
     importer::TableImporter,
-    partial::{OutlineDirectory, PartialTable, outline},
+    partial::{PartialDirectory, PartialTable},
     row_set::RowSet,
     tree_order::TreeOrder,
 };

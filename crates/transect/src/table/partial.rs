@@ -79,6 +79,29 @@ impl PartialTable {
         known.table()
     }
 
+    /// Returns a view that no walk fills: of these directories, a directory before those in it.
+    #[doc(hidden)]
+    pub fn of<'n>(
+        columns: FieldMask,
+        directories: impl IntoIterator<Item = PartialDirectory<'n>>,
+    ) -> Self {
+        // The top has number 0.
+        let number = |index: u32| index + 1;
+        let start = |number, parent, totals| DirectoryStart { number, parent, totals };
+        let mut update = Update::default();
+        update.starts.push(start(0, Directory::TOP, SubtreeTotals::default()));
+        update.own.push(columns, OsStr::new(""), &Attributes::default());
+        for (index, PartialDirectory { parent, name, own, unlisted }) in (0..).zip(directories) {
+            let totals = SubtreeTotals::of_entry(&own);
+            update.starts.push(start(number(index), parent.map_or(0, number), totals));
+            update.own.push(columns, name, &own);
+            update.read.push(DirectoryRead { number: number(index), totals: unlisted, files: 0 });
+        }
+        let mut known = KnownTree { own: Rows::new(columns), ..KnownTree::default() };
+        known.add(update);
+        Self(Arc::new(PartialState { known: Mutex::new(known), ..PartialState::default() }))
+    }
+
     /// Starts over, for a walk whose table has these columns.
     pub(super) fn start(&self, columns: FieldMask) -> PublisherSource {
         lock(&self.0.updates).clear();
@@ -96,44 +119,18 @@ impl PartialTable {
     }
 }
 
-/// A directory of an [outline](outline).
+/// A directory for [`PartialTable::of`].
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct OutlineDirectory<'n> {
+pub struct PartialDirectory<'n> {
     /// The index of the directory that contains it; `None` for a root.
     pub parent: Option<u32>,
     /// Its name; of a root, its path.
     pub name: &'n OsStr,
     /// Its own attributes.
     pub own: Attributes,
-    /// The totals of everything in and below it that is not in a directory of the outline.
+    /// The totals of everything in and below it that is not in one of the other directories.
     pub unlisted: SubtreeTotals,
-}
-
-/// Returns a table of directories only, as [`PartialTable::table`] does, from what is known of them otherwise.
-///
-/// # Errors
-/// [`Error::TooManyEntries`] if there are more directories than a table can hold.
-#[doc(hidden)]
-pub fn outline<'n>(
-    columns: FieldMask,
-    directories: impl IntoIterator<Item = OutlineDirectory<'n>>,
-) -> Result<Table, Error> {
-    // The top has number 0.
-    let number = |index: u32| index + 1;
-    let mut update = Update::default();
-    let start = |number, parent, totals| DirectoryStart { number, parent, totals };
-    update.starts.push(start(0, Directory::TOP, SubtreeTotals::default()));
-    update.own.push(columns, OsStr::new(""), &Attributes::default());
-    for (index, OutlineDirectory { parent, name, own, unlisted }) in (0..).zip(directories) {
-        let totals = SubtreeTotals::of_entry(&own);
-        update.starts.push(start(number(index), parent.map_or(0, number), totals));
-        update.own.push(columns, name, &own);
-        update.read.push(DirectoryRead { number: number(index), totals: unlisted, files: 0 });
-    }
-    let mut known = KnownTree { own: Rows::new(columns), ..KnownTree::default() };
-    known.add(update);
-    known.table()
 }
 
 /// The state that the clones of a partial table share.

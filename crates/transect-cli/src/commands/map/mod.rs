@@ -13,7 +13,7 @@ use transect_web::page::Nonce;
 use transect_web::serve::Server;
 
 use crate::args::MapArgs;
-use crate::commands::snapshot::stored_tree;
+use crate::commands::snapshot::{partial_tree, stored_tree, whole_snapshot};
 use crate::output;
 use crate::profile;
 use crate::progress::ProgressLine;
@@ -117,9 +117,16 @@ fn serve(
     // However many connections are open, the walk can open its directories.
     let max_open = transect_sys::host::handle_limit()
         .saturating_sub(OTHER_DESCRIPTORS + Server::max_connections());
-    let outline = PartialTable::new();
-    let builder = output::table_builder(SERVED, args.errors).partial_table(&outline);
-    let live = LiveMap::new(outline, settings(args), Arc::clone(progress), cancel.clone());
+    let mut builder = output::table_builder(SERVED, args.errors);
+    let partial = match whole_snapshot(&args.walk)? {
+        Some((path, snapshot)) => partial_tree(path, &snapshot, SHOWN)?.unwrap_or_default(),
+        None => {
+            let partial = PartialTable::new();
+            builder = builder.partial_table(&partial);
+            partial
+        }
+    };
+    let live = LiveMap::new(partial, settings(args), Arc::clone(progress), cancel.clone());
     std::thread::scope(|scope| {
         let reading = scope.spawn(|| {
             let _reading = GiveUpOnDrop(&live);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use transect::table::Table;
+use transect::table::{PartialTable, Table};
 use transect::{Diagnostics, FieldMask, ScanPlan, Sink};
 use transect_snapshot::{ReadError, Snapshot};
 
@@ -48,6 +48,17 @@ pub(crate) fn stored_tree(
     let metadata = snapshot.metadata();
     let (read_at, interrupted) = (metadata.ended, metadata.interrupted);
     Ok(Some(StoredTree { table, unverified: metadata.unverified, read_at, interrupted }))
+}
+
+/// Returns the largest directories of a snapshot, which a view shows until it has read all; `None` if only a table of
+/// all rows has the answer.
+pub(crate) fn partial_tree(
+    path: &Path,
+    snapshot: &Snapshot,
+    fields: FieldMask,
+) -> Result<Option<PartialTable>, CliError> {
+    const DIRECTORIES: usize = 1000;
+    snapshot.partial_table(fields, DIRECTORIES).map_err(|error| cannot_read(path, &error))
 }
 
 /// Opens the snapshot that is the only path of the arguments, for a command that shows all of it; returns

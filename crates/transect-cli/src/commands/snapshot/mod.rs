@@ -24,7 +24,8 @@ use crate::root_path::absolute;
 use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 pub(crate) use input::{
-    StoredEntries, StoredTree, cannot_read, check_fields, open, stored_tree, whole_snapshot,
+    StoredEntries, StoredTree, cannot_read, check_fields, open, partial_tree, stored_tree,
+    whole_snapshot,
 };
 pub(crate) use since::{Since, reported_changes};
 /// The attributes that every snapshot has.

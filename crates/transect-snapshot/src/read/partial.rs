@@ -1,7 +1,7 @@
-//! The largest directories as a table without other entries: a view shows it until all rows are read.
+//! The largest directories as a table that is not complete: a view shows it until all rows are read.
 
 use transect::FieldMask;
-use transect::table::{OutlineDirectory, SubtreeTotals, Table, outline};
+use transect::table::{PartialDirectory, PartialTable, SubtreeTotals};
 use transect_sys::{ReadAt, name_from_bytes};
 
 use super::Snapshot;
@@ -9,8 +9,8 @@ use super::error::ReadError;
 use super::largest::{LargestLimits, StoredMeasure};
 use super::rows::StoredTotals;
 
-/// A directory, and what is in it beside the directories of the outline.
-struct Outlined {
+/// A directory, and what is in it beside the other directories.
+struct LargeDirectory {
     parent: Option<u32>,
     name: std::ffi::OsString,
     own: transect::Attributes,
@@ -18,14 +18,18 @@ struct Outlined {
 }
 
 impl<S: ReadAt> Snapshot<S> {
-    /// Returns some `count` directories that occupy most, as [`PartialTable`](transect::table::PartialTable) would:
-    /// without the entries in them, which count in the totals. Files with several names count as stored.
+    /// Returns the some `count` directories that occupy most, as a table that is not complete: other entries only count
+    /// in the totals.
     ///
     /// Returns `None` if only a table of all rows has the answer, as [`Snapshot::largest_directories`] does.
     ///
     /// # Errors
     /// The file cannot be read, or is damaged.
-    pub fn outline(&self, columns: FieldMask, count: usize) -> Result<Option<Table>, ReadError> {
+    pub fn partial_table(
+        &self,
+        columns: FieldMask,
+        count: usize,
+    ) -> Result<Option<PartialTable>, ReadError> {
         let mut rows = self.rows();
         if !rows.advance(true)? || rows.entries() != self.len() {
             return Ok(None);
@@ -34,7 +38,7 @@ impl<S: ReadAt> Snapshot<S> {
         let Some(largest) = self.candidates(StoredMeasure::DiskUsage, &limits)? else {
             return Ok(None);
         };
-        let mut directories: Vec<Outlined> = Vec::new();
+        let mut directories: Vec<LargeDirectory> = Vec::new();
         // The directories above the current one.
         let mut open: Vec<usize> = Vec::new();
         let mut rows = self.rows();
@@ -60,16 +64,16 @@ impl<S: ReadAt> Snapshot<S> {
             open.push(directories.len());
             let parent = parent.and_then(|parent| u32::try_from(parent).ok());
             let name = name_from_bytes(rows.name().to_vec());
-            directories.push(Outlined { parent, name, own, rest });
+            directories.push(LargeDirectory { parent, name, own, rest });
         }
         rows.check_columns()?;
-        let outlined = directories.iter().map(|of| OutlineDirectory {
+        let directories = directories.iter().map(|of| PartialDirectory {
             parent: of.parent,
             name: &of.name,
             own: of.own.clone(),
             unlisted: totals(&of.rest),
         });
-        outline(columns, outlined).map(Some).map_err(ReadError::Table)
+        Ok(Some(PartialTable::of(columns, directories)))
     }
 }
 
