@@ -105,6 +105,8 @@ struct Layout {
     size: usize,
     /// The width of the column of exclusive bytes; `None` without `--shared`.
     exclusive: Option<usize>,
+    /// Exclusive bytes are shown without their least value, because there is no room.
+    is_short: bool,
     bar: usize,
     /// `None` without a terminal: names are not shortened.
     name: Option<usize>,
@@ -120,19 +122,25 @@ impl Layout {
             Lines::Groups(groups) => Box::new(groups.iter().map(|group| measure.size(&group.sums))),
         };
         let size = sizes.map(|size| size_text(measure, size).len()).max().unwrap_or(0);
-        let exclusive = exclusive_width(&shown.lines);
+        let mut exclusive = exclusive_width(&shown.lines, false);
         let size = exclusive.map_or(size, |_| size.max(SIZE.len()));
         let terminal = output::terminal_width();
         let width = terminal.unwrap_or(DEFAULT_WIDTH);
+        let numbers =
+            |exclusive: Option<usize>| size + 1 + exclusive.map_or(0, |width| width + 1) + 4 + 1;
+        let is_short = numbers(exclusive) + 1 + MIN_NAME > width;
+        if is_short {
+            exclusive = exclusive_width(&shown.lines, true);
+        }
         // A quarter of the line, if numbers and name leave that much.
-        let numbers = size + 1 + exclusive.map_or(0, |width| width + 1) + 4 + 1;
+        let numbers = numbers(exclusive);
         let bar = (width / 4).min(width.saturating_sub(numbers + 1 + MIN_NAME));
         let name = terminal.map(|width| width.saturating_sub(numbers + bar + 1).max(MIN_NAME));
         let group = match &shown.lines {
             Lines::Tree(_) => None,
             Lines::Groups(groups) => group_width(measure, groups, name),
         };
-        Self { measure, whole: shown.whole, size, exclusive, bar, name, group }
+        Self { measure, whole: shown.whole, size, exclusive, is_short, bar, name, group }
     }
 
     /// Writes the names of the columns, if there is more than one of bytes.
@@ -184,7 +192,7 @@ impl Layout {
         let bar = bar(share, self.bar);
         write!(out, "{text:>width$} ", width = self.size)?;
         if let (Some(width), Some(exclusive)) = (self.exclusive, exclusive) {
-            write!(out, "{:>width$} ", bytes_between(exclusive))?;
+            write!(out, "{:>width$} ", exclusive_text(exclusive, self.is_short))?;
         }
         write!(out, "{DIM}{percent:>4}{DIM:#} ")?;
         write!(out, "{BAR}{bar}{BAR:#} ")
@@ -192,10 +200,18 @@ impl Layout {
 }
 
 /// Returns the width of the exclusive bytes, with the head of their column.
-fn exclusive_width(lines: &Lines<'_>) -> Option<usize> {
+fn exclusive_width(lines: &Lines<'_>, is_short: bool) -> Option<usize> {
     let Lines::Tree(lines) = lines else { return None };
     let widths = lines.iter().filter_map(|line| line.exclusive.as_ref());
-    widths.map(|it| bytes_between(it).len()).max().map(|most| most.max(EXCLUSIVE.len()))
+    let widths = widths.map(|it| quote::width(&exclusive_text(it, is_short)));
+    widths.max().map(|most| most.max(EXCLUSIVE.len()))
+}
+
+fn exclusive_text(exclusive: &Range<u64>, is_short: bool) -> String {
+    match is_short && exclusive.start != exclusive.end {
+        true => format!("≤ {}", bytes(exclusive.end)),
+        false => bytes_between(exclusive),
+    }
 }
 
 fn size_text(measure: Measure, size: u64) -> String {
