@@ -5,10 +5,10 @@ use clap::Args;
 use super::WalkArgs;
 
 pub(crate) const TUI_NOTES: &str = "\
-Directories appear while they are read, files when all directories have been read. ? shows the keys.
+Directories and large files appear while the tree is read, other files at the end. ? shows the keys.
 
-A PATH may be a snapshot (transect snapshot): it is shown as it was, with the time when it was stored; \
-nothing can be opened, deleted or read again.
+A PATH may be a snapshot (transect snapshot): its largest directories at once, then all of it \
+as it was, with the time when it was stored; nothing can be opened, deleted or read again.
 
 Sizes are disk usage. A file with several names is counted at one of them, as in `transect usage`.
 

@@ -287,7 +287,7 @@ fn partial_table_files_summed_up() {
     let mut app = TestApp::empty();
     app.send(Message::PartialTable(Arc::new(outline.table().unwrap())));
     assert_eq!(app.listed(), ["folder"]);
-    assert!(app.screen().contains("2 files (listed at"), "{}", app.screen());
+    assert!(app.screen().contains("2 other files (listed at"), "{}", app.screen());
     app.press("j j a c s n");
     assert_eq!(app.selected(), "folder");
     app.send(Message::Table(Arc::new(table)));

@@ -181,7 +181,7 @@ fn line(app: &App, view: &ViewOptions, row: Row, reference: Reference, selected:
 /// Returns the line that sums up unlisted entries.
 fn rest(app: &App, view: &ViewOptions, sums: &SubtreeTotals, reference: Reference) -> Line {
     Line {
-        name: "files".to_owned(),
+        name: "other files".to_owned(),
         notes: " (listed at the end)".to_owned(),
         ..amounts(app, view, sums, None, reference)
     }
