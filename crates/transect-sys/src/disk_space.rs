@@ -26,6 +26,23 @@ impl DiskSpace {
         query(path)
     }
 
+    /// Waits until the file system of a directory is written: Btrfs counts the space of removed files as free only then.
+    /// Does nothing on systems other than Linux.
+    ///
+    /// Source: `syncfs(2)`.
+    pub fn settle(directory: &Path) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{Mode, OFlags, open, syncfs};
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let directory = rustix::io::retry_on_intr(|| open(directory, flags, Mode::empty()))?;
+            rustix::io::retry_on_intr(|| syncfs(&directory))?;
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = directory;
+        Ok(())
+    }
+
     /// Returns the bytes in use.
     pub fn used(&self) -> u64 {
         self.size.saturating_sub(self.free)

@@ -148,4 +148,8 @@ fn reclaim_counts_clones_once() {
     // One file is alone. Two share 4 MiB, which a third one outside shares, too: that is not known.
     assert_eq!((clear(least), clear(most)), (4, 8));
     assert_eq!(clear(&found["places"][0]["freed"]), 12);
+    let _ = env.sh("sync -f home").exits(0);
+    let removed = proposed(&env, 0, &["--remove", "--yes"]);
+    // The clone outside keeps what two of them shared. Directories and sums of contents are free as well.
+    assert_eq!(clear(&removed["removed"]["measured"]), 4, "{removed}");
 }

@@ -14,7 +14,7 @@ use crate::progress::{REDRAW_INTERVAL, StatusLine};
 use crate::question;
 use transect_program::CliError;
 
-/// How long the file system may take to report the space of removed files: Btrfs and XFS free it in the background.
+/// How long the file system may take to report the space of removed files: XFS frees it in the background.
 const SETTLES_WITHIN: Duration = Duration::from_secs(5);
 
 /// What was removed, and the space that became available.
@@ -57,6 +57,10 @@ pub(super) fn remove(
 
 /// Returns the space that became available, as soon as it is `expected`, at the latest after [`SETTLES_WITHIN`].
 fn measured(args: &ReclaimArgs, before: DiskSpace, expected: u64) -> u64 {
+    for root in args.roots() {
+        // If it fails, the space may be reported later.
+        let _ = DiskSpace::settle(&root);
+    }
     let began = Instant::now();
     loop {
         let now = transect::internal::disk_space_of(&args.roots()).unwrap_or(before);
