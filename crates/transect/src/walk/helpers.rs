@@ -37,8 +37,8 @@ pub(super) trait Helpers<H> {
     fn pending(&self) -> &PendingBatches<H>;
 
     /// Wakes a thread, or starts one, because more batches wait than the caller queries next.
-    /// `slow_device` says that they wait for a device: then more threads than cores are useful.
-    fn call(&self, slow_device: bool);
+    /// If they wait for a device, `for_device` threads are worth it, also more than cores.
+    fn call(&self, for_device: usize);
 }
 
 /// The listed batches of large directories whose attributes were not queried yet, oldest first.

@@ -134,7 +134,7 @@ impl<H> Helpers<H> for TaskQueue<H> {
         &self.batches
     }
 
-    fn call(&self, _: bool) {
+    fn call(&self, _: usize) {
         // A thread that has found no batch waits once the lock is free.
         let _state = lock(&self.state);
         self.changed.notify_one();

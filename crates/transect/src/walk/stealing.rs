@@ -145,7 +145,7 @@ impl<R: Reader> Pool<'_, R> {
         let mut children = Vec::new();
         let mut waits = DeviceWait::default();
         if local.len() > 1 {
-            self.share_work(scope, false);
+            self.share_work(scope, 0);
         }
         while let Some(task) = self.next_task(id, local, worker) {
             let began = Instant::now();
@@ -238,17 +238,19 @@ impl<R: Reader> Pool<'_, R> {
         }
     }
 
-    /// Wakes a thread, or starts one, because there are tasks to spare.
-    fn share_work<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, slow_device: bool) {
+    /// Wakes a thread, or starts one, because there are tasks to spare; starts more, if the device is worth it.
+    fn share_work<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, for_device: usize) {
         fence(Ordering::SeqCst);
         if self.sleepers.load(Ordering::Relaxed) > 0 {
             let _gate = lock(&self.gate);
             self.wake.notify_one();
             return;
         }
-        let limit = if slow_device { self.waiting } else { self.busy };
-        if self.started.load(Ordering::Relaxed) < limit {
-            self.start_one(scope);
+        let limit = if for_device > 0 { self.waiting } else { self.busy };
+        for _ in 0..for_device.max(1) {
+            if self.started.load(Ordering::Relaxed) < limit {
+                self.start_one(scope);
+            }
         }
     }
 
@@ -294,7 +296,7 @@ impl<R: Reader> Helpers<R::Handle> for PoolHelpers<'_, '_, '_, R> {
         &self.pool.batches
     }
 
-    fn call(&self, slow_device: bool) {
-        self.pool.share_work(self.scope, slow_device);
+    fn call(&self, for_device: usize) {
+        self.pool.share_work(self.scope, for_device);
     }
 }
