@@ -25,6 +25,9 @@ function widthOf(text, font) {
   return width;
 }
 
+/** Fewer letters of a longer name say nothing. */
+const MIN_LETTERS = 5;
+
 /** A text that fits: names are shortened in the middle, as they differ at both ends, and paths at the beginning. */
 function fitting(text, font, room) {
   if (widthOf(text, font) <= room) return text;
@@ -39,7 +42,7 @@ function fitting(text, font, room) {
     if (widthOf(cut(middle), font) <= room) low = middle;
     else high = middle - 1;
   }
-  return low < 2 ? '' : cut(low);
+  return low < MIN_LETTERS ? '' : cut(low);
 }
 
 /** Writes labels: on the upper edge of directories, in the upper corner of files. */
