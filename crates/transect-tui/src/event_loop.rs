@@ -98,8 +98,10 @@ pub fn browse(
     event_loop.walk = Some(WalkThread::start(options, partial_tables)?);
     if let Some(before) = &view.before {
         let (read, messages) = (Arc::clone(&before.read), event_loop.messages.clone());
-        // A failed send means that the view has closed.
-        std::thread::spawn(move || messages.send(Message::Before(read())));
+        std::thread::spawn(move || {
+            // A failed send means that the view has closed.
+            let _ = messages.send(Message::Before(read().map(Arc::new)));
+        });
     }
     let mut screen = Screen::enter(view.mouse)?;
     let ran = event_loop.run(&mut screen, stop);

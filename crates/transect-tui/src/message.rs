@@ -56,7 +56,7 @@ pub(crate) enum Message {
     /// The whole tree.
     Table(Arc<Table>),
     /// The tree before, or why it cannot be read.
-    Before(Result<Table, String>),
+    Before(Result<Arc<Table>, String>),
     /// The entries of the directory.
     Sorted { request: RequestId, entries: SortedEntries },
     /// The largest entries that were found, and the number of all.

@@ -70,7 +70,7 @@ impl<S: ReadAt> Snapshot<S> {
         let directories = directories.iter().map(|of| PartialDirectory {
             parent: of.parent,
             name: &of.name,
-            own: of.own.clone(),
+            own: of.own,
             unlisted: totals(&of.rest),
         });
         Ok(Some(PartialTable::of(columns, directories)))

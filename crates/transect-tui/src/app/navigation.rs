@@ -98,10 +98,10 @@ impl App {
     }
 
     /// Receives the tree before.
-    pub(super) fn set_before(&mut self, before: Result<Table, String>) {
+    pub(super) fn set_before(&mut self, before: Result<Arc<Table>, String>) {
         match before {
             Ok(table) => {
-                self.before = Some(TreeBefore(Arc::new(table)));
+                self.before = Some(TreeBefore(table));
                 self.sort(self.order);
             }
             Err(why) => self.error(why),

@@ -71,11 +71,8 @@ pub use selection::SelectionTotals;
 // For programs that change tables, show them while they are filled, or fill them from files.
 #[doc(hidden)]
 pub use {
-    edit::RemovedNames,
-    importer::TableImporter,
-    partial::{PartialDirectory, PartialTable},
-    row_set::RowSet,
-    tree_order::TreeOrder,
+    edit::RemovedNames, importer::TableImporter, partial::PartialDirectory, partial::PartialTable,
+    row_set::RowSet, tree_order::TreeOrder,
 };
 
 use columns::Rows;

@@ -3,7 +3,6 @@
 use std::fs;
 use std::sync::Arc;
 
-use transect::FileType;
 use transect_remove::Report;
 use transect_testkit::TempDir;
 
@@ -182,7 +181,7 @@ fn trash_in_tree_counts_until_emptied() {
     app.trash_in(&place.join("home"));
     let sum = |app: &TestApp| {
         let table = &app.state.table;
-        let files = table.iter().filter(|&row| table.file_type(row) == FileType::File);
+        let files = table.iter().filter(|&row| table.file_type(row) == transect::FileType::File);
         files.map(|row| table.size(row).unwrap()).sum::<u64>()
     };
     let all = sum(&app);
