@@ -107,6 +107,19 @@ pub fn file_system_identity(path: &Path) -> Option<String> {
     }
 }
 
+/// Returns whether the file system that a path is on proves that a file is unchanged: with its content, its ctime changes, which
+/// no program can set. Never on other systems than Linux. Everywhere, writes through a memory map may change the time
+/// late, and a clock that is set back may repeat one.
+pub fn proves_changes(path: &Path) -> bool {
+    #[cfg(target_os = "linux")]
+    return crate::linux::proves_changes(path);
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = path;
+        false
+    }
+}
+
 /// Returns the user id that this process acts as; `None` on systems without user ids.
 pub fn effective_user_id() -> Option<u32> {
     #[cfg(target_os = "linux")]

@@ -34,6 +34,7 @@ pub use reader::{GetdentsReader, ListingHandle};
 #[cfg(feature = "ring")]
 pub use ring::{Buffer, Ring, Transfer, has_io_uring};
 pub use stat::{StatCall, has_statx};
+pub(crate) use volume::proves_changes;
 pub use volume::{file_system_of, reliability_of};
 pub use watch::Watcher;
 

@@ -114,6 +114,11 @@ const EXACT: &[&str] =
 /// Local file systems on which a name may have several spellings.
 const LOCAL: &[&str] = &["ntfs3", "vfat", "exfat", "zfs", "iso9660"];
 
+/// Local file systems that change the ctime of a file with its content, do not let programs set it, and keep file ids.
+/// Not in the list: FAT and exFAT (neither), NTFS (programs of Windows set the time), overlays (files have the ctime of
+/// the file system below), and images, whose times may all be the same.
+const PROVE_CHANGES: &[&str] = &["ext4", "xfs", "btrfs", "tmpfs", "f2fs", "zfs"];
+
 /// `FS_CASEFOLD_FL` (`include/uapi/linux/fs.h`): names in this directory ignore case.
 const CASEFOLD: IFlags = IFlags::from_bits_retain(0x4000_0000);
 
@@ -192,9 +197,22 @@ pub fn file_system_of(path: &Path) -> io::Result<(Option<&'static str>, Volume)>
     Ok((kind_of(fd.as_fd()).map(|kind| kind.name), volume_of(fd.as_fd(), None)))
 }
 
+/// Returns whether the file system that a path is on proves that a file is unchanged.
+pub(crate) fn proves_changes(path: &Path) -> bool {
+    let known = file_system_of(path);
+    known.is_ok_and(|(name, _)| name.is_some_and(|name| PROVE_CHANGES.contains(&name)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn proves_changes_only_known_file_systems() {
+        assert!(!proves_changes(Path::new("/proc/self")));
+        assert!(!proves_changes(Path::new("/nothing/of/that/name")));
+        assert!(PROVE_CHANGES.iter().all(|name| KINDS.iter().any(|kind| kind.name == *name)));
+    }
 
     #[test]
     fn reliability_proc_none() {
