@@ -17,6 +17,8 @@
 //! * **Links are not followed**, unless the walk followed them.
 //! * **Few files are open** at a time: one per thread, and its directory.
 //!
+//! A [`DigestStore`] keeps digests for the next search, which then opens only new and changed files.
+//!
 //! [`shared_space`] queries what the files of a tree share as clones already: it reads no content.
 //!
 //! [`apply`] acts on groups. It compares each copy once more, with the scan and byte by byte with
@@ -24,6 +26,7 @@
 
 mod action;
 mod candidates;
+mod digests;
 mod freed;
 mod group;
 mod keep;
@@ -37,6 +40,7 @@ use transect::FieldMask;
 use transect_remove::Removal;
 
 pub use action::{Action, ActionReport, apply};
+pub use digests::{DigestStore, DigestStoreError};
 pub use group::{Duplicate, Group};
 pub use keep::{Keep, KeepRule};
 pub use progress::{Phase, Progress};

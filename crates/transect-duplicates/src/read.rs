@@ -13,7 +13,7 @@ use crate::candidates::Candidate;
 use crate::progress::Progress;
 
 /// Bytes at the beginning and at the end of a file that are read first.
-const END: usize = 4 << 10;
+pub(crate) const END: usize = 4 << 10;
 /// The longest file that is read completely at once: its pages cost less than opening it again.
 pub(crate) const SMALL: usize = 16 << 10;
 /// Bytes per read of a whole file: enough that calls cost little, and few enough for the processor's
@@ -45,11 +45,13 @@ pub(crate) struct FileReader<'t> {
     /// The directory of the last file: most often also that of the next one.
     dir: Option<(Row, DirHandle)>,
     block: Vec<u8>,
+    /// The ctime of the last file after it was read.
+    pub(crate) ctime: Option<i64>,
 }
 
 impl<'t> FileReader<'t> {
     pub(crate) fn new(table: &'t Table, progress: &'t Progress, follow: bool) -> Self {
-        Self { table, progress, follow, dir: None, block: Vec::new() }
+        Self { table, progress, follow, dir: None, block: Vec::new(), ctime: None }
     }
 
     /// Returns the digest of the head and the tail; of a small file, that of the whole.
@@ -118,8 +120,9 @@ impl<'t> FileReader<'t> {
     }
 
     /// Checks that an open file is the one that the scan found, and unchanged.
-    fn check(&self, file: &File, candidate: &Candidate) -> Result<(), Failure> {
+    fn check(&mut self, file: &File, candidate: &Candidate) -> Result<(), Failure> {
         let now = attributes_of(file)?;
+        self.ctime = now.ctime();
         let same_file = candidate.id.is_none() || now.file_id() == candidate.id;
         let unchanged = now.file_type() == FileType::File
             && now.size() == Some(candidate.size)

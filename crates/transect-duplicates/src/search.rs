@@ -2,6 +2,7 @@
 
 use std::io;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
@@ -10,6 +11,7 @@ use transect::{Cancel, Diagnostics, Operation, ScanError};
 use transect_sys::extents::{SharingVolumes, shared_extents};
 
 use crate::candidates::{Candidate, candidates};
+use crate::digests::{DigestStore, FileState, FileStates, Record};
 use crate::freed::set_freed;
 use crate::group::{Duplicate, Group};
 use crate::keep::Keep;
@@ -35,6 +37,9 @@ pub struct FindOptions {
     pub cancel: Cancel,
     /// Counters to update during the search.
     pub progress: Arc<Progress>,
+    /// Digests of files that need not be read again, for a table that also has the column
+    /// [`FieldMask::CTIME`](transect::FieldMask::CTIME). Those to store are in [`Duplicates::digests`].
+    pub digests: Option<Arc<DigestStore>>,
 }
 
 impl FindOptions {
@@ -62,6 +67,11 @@ pub struct Duplicates {
     pub bytes_read: u64,
     /// Whether the search was cancelled: there may be more groups, and more files in groups.
     pub interrupted: bool,
+    /// The digests of all files that were compared, if [`FindOptions::digests`] are given. After a walk or a search that is not
+    /// complete, also those known before.
+    pub digests: Option<DigestStore>,
+    /// The highest paths on file systems whose files are always read, because the system does not prove that they are unchanged.
+    pub unproven: Vec<PathBuf>,
 }
 
 /// The size, the digest and the index of a candidate.
@@ -70,11 +80,12 @@ type Hashed = (u64, Digest, u32);
 /// Finds the files of the same content in a table with [`COLUMNS`](crate::COLUMNS).
 pub fn find(table: &Table, options: &FindOptions) -> Duplicates {
     let files = candidates(table, options.below, u64::from(!options.empty_files));
-    let search = Search { table, options, files: &files };
-    let mut failures = Vec::new();
+    let states = options.digests.is_some().then(|| FileStates::new(table, &files));
+    let search = Search { table, options, files: &files, states };
+    let mut out = Output::default();
     let all: Vec<u32> = (0..files.len() as u32).collect();
-    let ends = search
-        .read(Phase::Ends, &all, 16, &mut failures, |reader, file| reader.ends(file).map(Some));
+    let ends =
+        search.read(Phase::Ends, &all, 16, &mut out, |reader, file| reader.ends(file).map(Some));
     let (mut groups, mut rest) = (Vec::new(), Vec::new());
     for group in groups_of(ends) {
         if group[0].0 <= SMALL as u64 {
@@ -86,19 +97,23 @@ pub fn find(table: &Table, options: &FindOptions) -> Duplicates {
     // Candidates are in the order of reading; the largest come first, so that no thread is left
     // with one of them at the end.
     rest.sort_unstable_by_key(|&index| (large_first(files[index as usize].size), index));
-    let whole = search.read(Phase::Whole, &rest, 1, &mut failures, |reader, file| {
-        reader.whole(file, &options.cancel)
-    });
+    let whole = search
+        .read(Phase::Whole, &rest, 1, &mut out, |reader, file| reader.whole(file, &options.cancel));
     groups.extend(groups_of(whole));
     let mut groups = search.finish(groups);
     groups.sort_by_key(|(order, group)| (std::cmp::Reverse((group.freed, group.size)), *order));
-    let (diagnostics, changed) = search.diagnostics(failures);
+    let (diagnostics, changed) = search.diagnostics(out.failures);
+    let interrupted = options.cancel.is_cancelled();
+    let is_complete = !interrupted && table.diagnostics().is_complete();
+    let digests = options.digests.as_ref().map(|known| known.next(out.records, is_complete));
     Duplicates {
         groups: groups.into_iter().map(|(_, group)| group).collect(),
         diagnostics,
         changed,
         bytes_read: options.progress.bytes(),
-        interrupted: options.cancel.is_cancelled(),
+        interrupted,
+        digests,
+        unproven: search.states.map(|states| states.unproven).unwrap_or_default(),
     }
 }
 
@@ -114,10 +129,20 @@ fn groups_of(mut hashed: Vec<Hashed>) -> Vec<Vec<Hashed>> {
     groups.filter(|group| group.len() > 1).map(<[_]>::to_vec).collect()
 }
 
+/// What is collected beside digests.
+#[derive(Default)]
+struct Output {
+    failures: Vec<(u32, Failure)>,
+    /// Digests to store.
+    records: Vec<Record>,
+}
+
 struct Search<'a> {
     table: &'a Table,
     options: &'a FindOptions,
     files: &'a [Candidate],
+    /// `None` if no digests are kept.
+    states: Option<FileStates<'a>>,
 }
 
 impl<'a> Search<'a> {
@@ -126,31 +151,50 @@ impl<'a> Search<'a> {
         phase: Phase,
         files: &[u32],
         chunk: usize,
-        failures: &mut Vec<(u32, Failure)>,
+        out: &mut Output,
         digest: impl Fn(&mut FileReader<'a>, &Candidate) -> Result<Option<Digest>, Failure> + Sync,
     ) -> Vec<Hashed> {
         let FindOptions { progress, cancel, follow, .. } = self.options;
         progress.begin(phase, files.len());
-        // What one thread reads, and fails to read.
-        let part = || (FileReader::new(self.table, progress, *follow), Vec::new(), Vec::new());
+        // What one thread reads, and what else it collects.
+        let part =
+            || (FileReader::new(self.table, progress, *follow), Vec::new(), Output::default());
         let threads = self.options.thread_count();
         let parts = in_parallel(threads, files.len(), chunk, cancel, part, |part, index| {
-            let (reader, digests, failed) = part;
+            let (reader, digests, out) = part;
             let index = files[index];
             let file = &self.files[index as usize];
-            match digest(reader, file) {
-                Ok(Some(digest)) => digests.push((file.size, digest, index)),
+            let known = self.known(file);
+            let found = known.and_then(|(store, state)| store.find(state, phase));
+            match found.map_or_else(|| digest(reader, file), |found| Ok(Some(found))) {
+                Ok(Some(digest)) => {
+                    digests.push((file.size, digest, index));
+                    let is_unchanged = |state: FileState| reader.ctime == Some(state.ctime);
+                    if let Some((_, state)) = known
+                        && (found.is_some() || is_unchanged(state))
+                    {
+                        out.records.push(Record::new(state, phase, digest));
+                    }
+                }
                 Ok(None) => {}
-                Err(failure) => failed.push((index, failure)),
+                Err(failure) => out.failures.push((index, failure)),
             }
             progress.add_file();
         });
         let mut digests = Vec::new();
-        for (_, read, failed) in parts {
+        for (_, read, part) in parts {
             digests.extend(read);
-            failures.extend(failed);
+            out.failures.extend(part.failures);
+            out.records.extend(part.records);
         }
         digests
+    }
+
+    /// Returns the known digests and the state of a file, if its digests can be kept.
+    fn known(&self, file: &Candidate) -> Option<(&'a DigestStore, FileState)> {
+        let store = self.options.digests.as_deref()?;
+        let state = self.states.as_ref()?.of(file)?;
+        store.is_settled(state).then_some((store, state))
     }
 
     /// Makes groups, each with the position of its first name in the order of paths.
