@@ -6,6 +6,8 @@
 mod actions;
 #[cfg(target_os = "linux")]
 mod clones;
+#[cfg(target_os = "linux")]
+mod digests;
 mod finding;
 mod oracle;
 mod support;
