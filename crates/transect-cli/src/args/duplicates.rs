@@ -32,10 +32,13 @@ Examples:
     transect duplicates --remove --prefer archive --yes archive inbox
   Replace copies by hard links, without asking:
     transect duplicates --link --keep first --yes src
+  Read only what changed since the last run:
+    transect duplicates --digests ~/.cache/photos.digests photos
   List the groups for a script:
     transect duplicates --json src
 
-Exit codes: 0 complete; 1 finished, but something could not be read, or a file was left alone that should have been removed or replaced; \
+Exit codes: 0 complete; 1 finished, but something could not be read, or a file was left alone that should have been removed or replaced, or the FILE of \
+--digests was not written; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
 
 #[derive(Debug, Args)]
@@ -79,6 +82,13 @@ pub(crate) struct DuplicatesArgs {
     /// Do not ask before --remove, --link or --clone
     #[arg(short = 'y', long, requires = "action")]
     pub(crate) yes: bool,
+    /// Keep digests in FILE, and read only new and changed files the next time
+    ///
+    /// A file is unchanged if its file id, size, mtime and ctime are. FILE is created if it is missing; after a complete run,
+    /// it has only the digests of the files that this run compared. Only on Linux, and for files on ext4, XFS, Btrfs,
+    /// F2FS, ZFS and tmpfs; all others are read.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub(crate) digests: Option<PathBuf>,
     /// List all errors, not only the first ten
     #[arg(long, hide_short_help = true)]
     pub(crate) errors: bool,

@@ -113,7 +113,8 @@ const CASES: &[(&str, &str)] = &[
         r#"$T duplicates "$N" "copy$N" "$U"; $T duplicates -0 "$N" "copy$N"
         $T duplicates --json "$N" "copy$N"; $T duplicates "missing$N"; $T duplicates --keep "$U"
         $T duplicates --remove --prefer "$N" --dry-run "$N" "copy$N"; $T duplicates -g "[$U"
-        $T duplicates --clone --keep first --yes "$N" "copy$N""#,
+        $T duplicates --digests "$N/$N" "$N"; $T duplicates --digests "missing$N/x" "$N"
+        $T duplicates --digests "digests$N" "$N" "copy$N"; $T duplicates --clone --keep first --yes "$N" "copy$N""#,
     ),
     (
         "reclaim",

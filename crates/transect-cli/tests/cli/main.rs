@@ -16,6 +16,7 @@ mod diff;
 mod distributed;
 mod distributed_kills;
 mod duplicates;
+mod duplicates_digests;
 mod examples;
 mod find;
 mod generate;

@@ -5,6 +5,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
+use transect_sys::host::now;
+use transect_testkit::wait_until;
+
 use crate::harness::{Output, TestEnv, skip};
 use crate::tree::mkfifo;
 
@@ -112,6 +115,7 @@ const CASES: &[(&str, &str)] = &[
     ("$T snapshot --memory 96M planted -o o.parquet", "all"),
     ("$T duplicates planted", "all"),
     ("$T duplicates tree --prefer planted", "all"),
+    ("$T duplicates tree --digests planted", ""),
     ("$T reclaim planted", "all"),
     ("$T doctor planted", "all"),
     ("$T attributes planted", "all"),
@@ -248,6 +252,7 @@ const OUTPUTS: &[&str] = &[
     "$T map --html $P tree",
     "$T usage -o $P tree",
     "$T keep tree && $T history --html $P tree",
+    "$T duplicates tree --digests $P",
     "$T commit parts -o $P",
     "$T transform trim file --force -o $P",
     "$T transform trim --force -o $P <file",
@@ -335,12 +340,21 @@ fn planted_file_size_limit_leaves_no_temporary_file() {
         fs::write(env.path(format!("tree/a file with a long name {number}")), "").unwrap();
     }
     env.write("data", 1 << 20);
+    env.mkdir("copies");
+    for number in 0..200 {
+        env.text(format!("copies/{number}"), "text");
+    }
+    wait_until("the copies are older than two seconds", || {
+        let changed = fs::metadata(env.path("copies/199")).expect("a file").ctime();
+        now() > (changed + 3) * 1_000_000_000
+    });
     let before = env.sh("ls -A").stdout_text();
     for script in [
         "snapshot tree -o out",
         "snapshot --memory 96M tree -o out",
         "map --html out tree",
         "usage -o out tree",
+        "duplicates --digests out copies",
         "transform copy data -o out",
     ] {
         let ended = env.sh(&format!("ulimit -f 8; \"$TRANSECT\" {script}"));

@@ -1,6 +1,7 @@
 //! `transect duplicates`: finds files of the same content, and removes, links or clones copies.
 
 mod act;
+mod digests;
 mod found;
 mod json;
 mod text;
@@ -37,6 +38,8 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<ExitStatus, CliError> {
     if nothing_read {
         return Ok(found.status());
     }
+    // Before an action: what it changes has other times then.
+    let is_stored = args.digests.as_ref().is_none_or(|file| digests::write(file, &found));
     if !args.json {
         text::write(args, &found)?;
     }
@@ -49,10 +52,12 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<ExitStatus, CliError> {
     } else if let Some(acted) = &acted {
         text::write_acted(acted)?;
     }
-    Ok(acted.as_ref().map_or(found.status(), |acted| acted.status(found.status())))
+    let status = acted.as_ref().map_or(found.status(), |acted| acted.status(found.status()));
+    Ok(status.max(ExitStatus::complete_if(is_stored)))
 }
 
 fn find(args: &DuplicatesArgs, action: Option<Action>, cancel: &Cancel) -> Result<Found, CliError> {
+    let digests = args.digests.as_deref().map(digests::read).transpose()?;
     let began = Instant::now();
     let progress = Arc::new(Progress::new());
     let (options, _) = profile::scan_options(&args.walk);
@@ -63,6 +68,7 @@ fn find(args: &DuplicatesArgs, action: Option<Action>, cancel: &Cancel) -> Resul
     find_options.keep.prefer.clone_from(&args.prefer);
     find_options.keep.rule = args.keep.unwrap_or_default();
     find_options.cancel = cancel.clone();
+    find_options.digests = digests.map(Arc::new);
     let line = ProgressLine::start_with(args.progress, true, {
         let (progress, search) = (Arc::clone(&progress), Arc::clone(&find_options.progress));
         move |elapsed| match search.phase() {
@@ -75,7 +81,8 @@ fn find(args: &DuplicatesArgs, action: Option<Action>, cancel: &Cancel) -> Resul
             }
         }
     });
-    let columns = COLUMNS | FieldMask::MTIME;
+    let mut columns = COLUMNS | FieldMask::MTIME;
+    columns.set(FieldMask::CTIME, find_options.digests.is_some());
     let (table, walk) = snapshot::walk(options, columns, args.errors, None, cancel, &progress)?;
     let duplicates = transect_duplicates::find(&table, &find_options);
     drop(line);
