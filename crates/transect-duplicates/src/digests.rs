@@ -103,7 +103,7 @@ impl Record {
 /// the walk of that search. A write through a memory map may change the times late, and a clock that is set back may repeat one.
 /// So a digest can be out of date. The search then shows a wrong group, but [`apply`](crate::apply) loses no content:
 /// it compares byte by byte.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DigestStore {
     walk_began: i64,
     /// In ascending order.

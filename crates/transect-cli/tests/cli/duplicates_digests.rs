@@ -46,6 +46,8 @@ fn digests_second_run_opens_no_unchanged_file() {
     let first = duplicates(&env);
     assert_eq!(first["groups"], plain["groups"]);
     assert_eq!(first["bytes_read"], plain["bytes_read"]);
+    let inode = || fs::metadata(env.path("digests")).expect("a file").ino();
+    let written = inode();
     let opened = || {
         let trace = "strace -f -qq -o calls -e trace=open,openat,openat2";
         let run = "\"$TRANSECT\" duplicates --json --digests digests tree";
@@ -60,6 +62,7 @@ fn digests_second_run_opens_no_unchanged_file() {
     let can_share = env.sh("stat -fc %T tree | grep -qE 'btrfs|xfs'").code == Some(0);
     assert!(can_share || calls == [0; 5], "{calls:?}");
     assert_eq!((&second["groups"], &second["bytes_read"]), (&first["groups"], &0.into()));
+    assert_eq!(inode(), written, "the same digests are not written again");
     // Only the changed file is opened: its length and mtime are as before.
     let file = fs::File::options().write(true).open(env.path("tree/large-two")).unwrap();
     let mtime = file.metadata().unwrap().modified().unwrap();
@@ -67,6 +70,7 @@ fn digests_second_run_opens_no_unchanged_file() {
     file.set_modified(mtime).unwrap();
     let (third, calls) = opened();
     assert_eq!(third["group_count"], 1);
+    assert_ne!(inode(), written);
     assert!(can_share || calls == [0, 0, 0, 2, 0], "{calls:?}");
 }
 

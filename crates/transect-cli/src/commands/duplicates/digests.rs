@@ -52,6 +52,10 @@ pub(super) fn write(path: &Path, found: &Found) -> bool {
         ));
     }
     let Some(digests) = &found.duplicates.digests else { return true };
+    // A file that has them already is not written and synced again.
+    if !digests.is_empty() && found.known.as_deref() == Some(digests) {
+        return true;
+    }
     let written = output::file::write(path, |out| digests.write(out));
     written.inspect_err(output::error).is_ok()
 }

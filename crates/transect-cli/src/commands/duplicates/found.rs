@@ -1,10 +1,11 @@
 //! What a search found.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use transect::Outcome;
 use transect::table::Table;
-use transect_duplicates::{Action, Duplicates, Group};
+use transect_duplicates::{Action, DigestStore, Duplicates, Group};
 
 use transect_program::ExitStatus;
 
@@ -13,6 +14,8 @@ pub(super) struct Found {
     pub(super) table: Table,
     pub(super) walk: Outcome<()>,
     pub(super) duplicates: Duplicates,
+    /// The digests that were known before.
+    pub(super) known: Option<Arc<DigestStore>>,
     pub(super) elapsed: Duration,
     /// How many groups are shown, and acted on.
     pub(super) shown: usize,

@@ -88,5 +88,6 @@ fn find(args: &DuplicatesArgs, action: Option<Action>, cancel: &Cancel) -> Resul
     drop(line);
     let top = args.top.map_or(usize::MAX, |top| top as usize);
     let shown = duplicates.groups.len().min(top);
-    Ok(Found { table, walk, duplicates, elapsed: began.elapsed(), shown, action })
+    let (known, elapsed) = (find_options.digests, began.elapsed());
+    Ok(Found { table, walk, duplicates, known, elapsed, shown, action })
 }
