@@ -200,11 +200,11 @@ impl<'w, R: Reader> Worker<'w, R> {
 
     /// Finishes one part of a directory's work, and leaves every directory that this completes.
     pub(super) fn release(&mut self, dir: Arc<Dir>) {
-        let mut next = Some(dir);
+        let mut next = Some(&dir);
         while let Some(dir) = next.filter(|dir| dir.release_pending()) {
-            self.report_missing(&dir);
-            self.sink.leave(&dir);
-            next = dir.parent().cloned();
+            self.report_missing(dir);
+            self.sink.leave(dir);
+            next = dir.parent();
         }
     }
 
