@@ -217,6 +217,13 @@ impl Dir {
         self.pending.fetch_add(directories, Ordering::Relaxed);
     }
 
+    /// Replaces the part of the caller, which read this directory, by one for each directory in it that is not
+    /// finished: at least one. Until these are passed on, the caller has the only part, so this is a plain write.
+    pub(crate) fn hand_over(&self, directories: usize) {
+        debug_assert!(directories > 0 && self.pending.load(Ordering::Relaxed) == 1);
+        self.pending.store(directories, Ordering::Relaxed);
+    }
+
     /// Finishes one part of the work, and returns whether it was the last one.
     ///
     /// Release and acquire: the thread that finishes the last part sees the values that all others

@@ -200,6 +200,7 @@ impl<'w, R: Reader> Worker<'w, R> {
 
     /// Finishes one part of a directory's work, and leaves every directory that this completes.
     pub(super) fn release(&mut self, dir: Arc<Dir>) {
+        // The directory holds those above it, so no count of references has to change.
         let mut next = Some(&dir);
         while let Some(dir) = next.filter(|dir| dir.release_pending()) {
             self.report_missing(dir);
@@ -302,18 +303,18 @@ impl<'w, R: Reader> Worker<'w, R> {
         let Reading { dir, handle, above, links, .. } = reading;
         if children.is_empty() && links.is_empty() {
             drop(handle);
-        } else {
-            let anchor = self.keep_open(handle, dir.entry_depth()).or(above);
-            dir.add_pending(children.len() + links.len());
-            for child in children {
-                child.anchor.clone_from(&anchor);
-            }
-            for mut link in links {
-                link.task.anchor.clone_from(&anchor);
-                self.shared.defer(link);
-            }
+            self.release(dir);
+            return;
         }
-        self.release(dir);
+        let anchor = self.keep_open(handle, dir.entry_depth()).or(above);
+        dir.hand_over(children.len() + links.len());
+        for child in children {
+            child.anchor.clone_from(&anchor);
+        }
+        for mut link in links {
+            link.task.anchor.clone_from(&anchor);
+            self.shared.defer(link);
+        }
     }
 
     /// Keeps a directory open for those in it, or closes it if the budget is spent.
