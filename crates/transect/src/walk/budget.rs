@@ -7,7 +7,7 @@
 //! runs out of descriptors, not even with `ulimit -n 64`.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicIsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use transect_sys::{Fault, FaultKind};
@@ -18,36 +18,41 @@ const DESCRIPTOR_RETRIES: u32 = 100;
 const DESCRIPTOR_WAIT: Duration = Duration::from_millis(5);
 
 /// Counts the handles that may still be kept open.
-#[derive(Clone, Debug)]
-pub(super) struct HandleBudget(Arc<AtomicIsize>);
+///
+/// Holds the limit. The references to it are the count, because all threads write to it: a permit costs one write when it
+/// is taken and one when it is returned.
+#[derive(Debug)]
+pub(super) struct HandleBudget(Arc<AtomicUsize>);
 
 /// The permission to keep one handle open; returned to the budget when dropped.
 #[derive(Debug)]
-pub(super) struct HandlePermit(HandleBudget);
+pub(super) struct HandlePermit(
+    #[expect(dead_code, reason = "it is the reference that counts")] Arc<AtomicUsize>,
+);
 
 impl HandleBudget {
     pub(super) fn new(handles: usize) -> Self {
-        Self(Arc::new(AtomicIsize::new(isize::try_from(handles).unwrap_or(isize::MAX))))
+        Self(Arc::new(AtomicUsize::new(handles)))
     }
 
     /// Returns a permit, if there is one left.
     ///
-    /// Relaxed: the counter guards a number, not memory.
+    /// Takes it before it checks the count. So of several threads that take the last one at once, some get none, and
+    /// never too many get one.
     pub(super) fn take(&self) -> Option<HandlePermit> {
-        if self.0.fetch_sub(1, Ordering::Relaxed) > 0 {
-            return Some(HandlePermit(self.clone()));
-        }
-        self.0.fetch_add(1, Ordering::Relaxed);
-        None
+        let permit = HandlePermit(Arc::clone(&self.0));
+        (self.permits() <= self.0.load(Ordering::Relaxed)).then_some(permit)
     }
 
     /// Reduces the budget to the permits in use, because the system has no descriptors left. From
     /// now on a permit is granted only after another one is returned.
     pub(super) fn exhausted(&self) {
-        let left = self.0.load(Ordering::Relaxed);
-        if left > 0 {
-            self.0.fetch_sub(left, Ordering::Relaxed);
-        }
+        self.0.fetch_min(self.permits(), Ordering::Relaxed);
+    }
+
+    /// Returns the number of permits in use. One reference is that of the budget.
+    fn permits(&self) -> usize {
+        Arc::strong_count(&self.0) - 1
     }
 
     /// Calls `open`, again and again while no descriptor is free.
@@ -66,12 +71,6 @@ impl HandleBudget {
             }
         }
         open()
-    }
-}
-
-impl Drop for HandlePermit {
-    fn drop(&mut self) {
-        self.0.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
