@@ -40,6 +40,8 @@ pub struct WalkWork {
     pub has_no_floor: bool,
     /// Number of runs after which a cell gets a new copy of its program; `None` to run the original.
     pub runs_of_a_copy: Option<usize>,
+    /// Whether the default method runs on 1, 2, 4, … threads, instead of the orders.
+    doubles_threads: bool,
     /// Whether every run of the engine also times its calls, so that these times and the wall time are those of
     /// one run.
     pub times_calls: bool,
@@ -88,6 +90,10 @@ impl Preset {
         if self.contract.is_some() {
             return self.compared().iter().filter_map(|name| name.parse().ok()).collect();
         }
+        if self.work.doubles_threads {
+            let processors = std::thread::available_parallelism().map_or(1, usize::from);
+            return thread_counts(processors).map(on_threads).collect();
+        }
         let orders = &self.work.orders;
         let is_named =
             |order: &Order| orders.is_empty() || orders.iter().any(|it| it == order.as_str());
@@ -110,6 +116,16 @@ impl Preset {
             Others::None => false,
         }
     }
+}
+
+/// Returns 1, 2, 4, … up to twice the number of processors.
+fn thread_counts(processors: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(1), |&threads| Some(2 * threads))
+        .take_while(move |&threads| threads <= 2 * processors)
+}
+
+fn on_threads(threads: usize) -> Variant {
+    Variant { threads: Some(threads), ..Variant::new(ReaderKind::best(), Order::default()) }
 }
 
 #[cfg(test)]
@@ -164,6 +180,17 @@ mod tests {
         }
         let seven = Preset::find("article-s2").expect("a preset").variants();
         assert!(seven.iter().all(|variant| variant.threads == Some(7)), "{seven:?}");
+    }
+
+    #[test]
+    fn preset_cores_doubles_threads_from_its_base() {
+        let counts = |processors| thread_counts(processors).collect::<Vec<_>>();
+        assert_eq!(
+            (counts(1), counts(2), counts(6)),
+            (vec![1, 2], vec![1, 2, 4], vec![1, 2, 4, 8])
+        );
+        let cores = Preset::find("cores").expect("a preset");
+        assert_eq!(expand(&cores.base[0]), cores.variants()[0].to_string());
     }
 
     #[test]
