@@ -33,7 +33,7 @@ Examples:
   Replace copies by hard links, without asking:
     transect duplicates --link --keep first --yes src
   Read only what changed since the last run:
-    transect duplicates --digests ~/.cache/photos.digests photos
+    transect duplicates --digests photos.digests photos
   List the groups for a script:
     transect duplicates --json src
 
