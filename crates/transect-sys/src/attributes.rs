@@ -102,24 +102,29 @@ impl FileType {
     }
 
     /// Returns the type encoded in the upper bits of a Unix mode (`S_IFMT`, `inode(7)`).
+    #[inline]
     pub fn from_mode(mode: u32) -> Self {
-        match mode & 0o170_000 {
-            0o100_000 => Self::File,
-            0o040_000 => Self::Directory,
-            0o120_000 => Self::Symlink,
-            0o060_000 => Self::Block,
-            0o020_000 => Self::Char,
-            0o010_000 => Self::Fifo,
-            0o140_000 => Self::Socket,
-            _ => Self::Unknown,
-        }
+        Self::from_d_type((mode >> 12) as u8 & 0xf)
     }
 
     /// Returns the type encoded in a `d_type` byte (`DT_*`, `readdir(3)`).
     ///
     /// The values are the type bits of a mode, shifted right by twelve.
+    #[inline]
     pub fn from_d_type(d_type: u8) -> Self {
-        Self::from_mode(u32::from(d_type) << 12)
+        /// Read for each entry, so a table rather than branches.
+        const TYPES: [FileType; 16] = {
+            let mut types = [FileType::Unknown; 16];
+            types[0o01] = FileType::Fifo;
+            types[0o02] = FileType::Char;
+            types[0o04] = FileType::Directory;
+            types[0o06] = FileType::Block;
+            types[0o10] = FileType::File;
+            types[0o12] = FileType::Symlink;
+            types[0o14] = FileType::Socket;
+            types
+        };
+        TYPES.get(usize::from(d_type)).copied().unwrap_or(FileType::Unknown)
     }
 
     /// Returns the type encoded in `FILE_ATTRIBUTE_*` and `IO_REPARSE_TAG_*` on Windows.

@@ -273,6 +273,16 @@ impl Batch {
         self.entries.iter().map(|entry| self.with_name(entry))
     }
 
+    /// Returns the entry at an index in the order of [`Batch::entries`].
+    ///
+    /// # Panics
+    /// If there is none.
+    #[doc(hidden)]
+    #[inline]
+    pub fn entry(&self, index: usize) -> EntryRef<'_> {
+        self.with_name(&self.entries[index])
+    }
+
     /// Iterates over the directories among all entries.
     #[inline]
     pub fn directories(&self) -> impl Iterator<Item = EntryRef<'_>> {

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::io::Errno;
 
-use super::last_errno;
+use super::errno::last_errno;
 use crate::attributes::{Attributes, FileType};
 use crate::batch::{Batch, Entry};
 use crate::fault::{Fault, Result};

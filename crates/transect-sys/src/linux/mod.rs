@@ -5,6 +5,7 @@ mod btrfs;
 mod covered;
 mod deleted_files;
 mod dir_handle;
+mod errno;
 mod extents;
 mod getdents;
 mod identity;
@@ -74,13 +75,8 @@ unsafe fn ioctl(fd: BorrowedFd<'_>, number: Opcode, argument: *mut c_void) -> Re
     stat::retry(|| {
         // SAFETY: the descriptor is open; for the rest see above.
         let answer = unsafe { libc::ioctl(fd.as_raw_fd(), number as _, argument) };
-        if answer < 0 { Err(last_errno()) } else { Ok(()) }
+        if answer < 0 { Err(errno::last_errno()) } else { Ok(()) }
     })
-}
-
-/// Returns the error number of the last call through libc.
-fn last_errno() -> Errno {
-    std::io::Error::last_os_error().raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error)
 }
 
 #[cfg(test)]

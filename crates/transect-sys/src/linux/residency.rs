@@ -12,7 +12,7 @@ use std::ptr::{NonNull, null_mut};
 use rustix::fs::{Advice, OFlags};
 use rustix::io::Errno;
 
-use super::last_errno;
+use super::errno::last_errno;
 use super::mapping::page_size;
 use super::stat::retry;
 use crate::residency::Residency;

@@ -3,7 +3,8 @@
 
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -11,6 +12,7 @@ use rustix::fs::{AtFlags, CWD, Stat, Statx, StatxAttributes, StatxFlags, StatxTi
 use rustix::io::Errno;
 use rustix::path::Arg;
 
+use super::errno::last_errno;
 use crate::attributes::{Attributes, FieldMask, FileType};
 
 /// The system call for attribute queries.
@@ -100,22 +102,30 @@ pub(super) fn stat_directory(
     }
 }
 
-/// Calls `statx` and passes the result to `take`, as a reference: without link-time optimization, each
-/// return by value would copy its 256 bytes.
+/// Calls `statx` and passes the result to `take`, as a reference: rustix returns its 256 bytes by value, and
+/// copying them took 30 instructions a call (callgrind, without link-time optimization).
 #[inline]
 fn statx<T>(
     fd: BorrowedFd<'_>,
     name: &CStr,
     target: Target,
     want: FieldMask,
-    mut take: impl FnMut(&Statx) -> T,
+    take: impl FnOnce(&Statx) -> T,
 ) -> Result<T, Errno> {
-    let mask = (want & FieldMask::STATX).bits();
-    let mask = StatxFlags::from_bits_retain(u32::from(mask)) | StatxFlags::TYPE;
-    retry(|| match rustix::fs::statx(fd, name, target.flags(), mask) {
-        Ok(statx) => Ok(take(&statx)),
-        Err(error) => Err(error),
-    })
+    let mask = StatxFlags::TYPE.bits() | u32::from((want & FieldMask::STATX).bits());
+    let mut result = MaybeUninit::<Statx>::uninit();
+    retry(|| {
+        // SAFETY:
+        // - the descriptor is borrowed and the name is a C string, so both are valid during the call;
+        // - the kernel writes one `struct statx`, which `Statx` is, to `result`.
+        let status = unsafe {
+            let (fd, flags) = (fd.as_raw_fd(), target.flags().bits());
+            libc::syscall(libc::SYS_statx, fd, name.as_ptr(), flags, mask, result.as_mut_ptr())
+        };
+        if status == 0 { Ok(()) } else { Err(last_errno()) }
+    })?;
+    // SAFETY: the call succeeded, so the kernel wrote the whole structure (`cp_statx`, `fs/stat.c`).
+    Ok(take(unsafe { result.assume_init_ref() }))
 }
 
 /// Returns all attributes of an open file. Works in sandboxes where `std` fails.
