@@ -24,6 +24,8 @@ pub struct Dir {
     name: Box<OsStr>,
     /// Depth of the entries in it: 0 in the top, 1 in a root.
     entry_depth: u32,
+    /// The length of its path in bytes, with a separator at the end; 0 for the top.
+    prefix_len: usize,
     /// The file system that holds it.
     pub(crate) volume: Volume,
     /// Its identity, if it was requested.
@@ -95,8 +97,13 @@ impl Dir {
         tag: Tag,
     ) -> Arc<Self> {
         let DirContext { volume, id, followed } = context;
+        let (entry_depth, prefix_len) = parent.as_ref().map_or((0, 0), |parent| {
+            let separator = usize::from(!ends_with_separator(name.as_encoded_bytes()));
+            (parent.entry_depth + 1, parent.prefix_len + name.len() + separator)
+        });
         Arc::new(Self {
-            entry_depth: parent.as_ref().map_or(0, |parent| parent.entry_depth + 1),
+            entry_depth,
+            prefix_len,
             parent,
             name,
             volume,
@@ -164,18 +171,20 @@ impl Dir {
     ///
     /// Writes from the end backwards, as the ancestors come, so that no list of them is needed.
     pub(crate) fn write_prefix(&self, out: &mut Vec<u8>) {
-        let length = |dir: &Self| {
-            let name = dir.name.as_encoded_bytes();
-            name.len() + usize::from(!ends_with_separator(name))
-        };
-        let mut end = out.len() + self.ancestors().map(length).sum::<usize>();
+        let mut end = out.len() + self.prefix_len;
         out.resize(end, std::path::MAIN_SEPARATOR as u8);
         for dir in self.ancestors() {
-            let start = end - length(dir);
+            let start = end - dir.own_prefix_len();
             let name = dir.name.as_encoded_bytes();
             out[start..start + name.len()].copy_from_slice(name);
             end = start;
         }
+    }
+
+    /// Returns the length of the name and of a separator behind it, unless it ends with one, as roots may.
+    fn own_prefix_len(&self) -> usize {
+        let above = self.parent.as_ref().map_or(0, |parent| parent.prefix_len);
+        self.prefix_len - above
     }
 
     /// Replaces `path` by the path below the root: empty for the root itself.
@@ -188,8 +197,8 @@ impl Dir {
 
     /// Returns the length in bytes of the path below the root, with a separator after every name.
     pub(crate) fn relative_prefix_len(&self) -> usize {
-        let below = self.ancestors().take_while(|dir| dir.depth() > Some(0));
-        below.map(|dir| dir.name.len() + 1).sum()
+        let root = self.ancestors().last().map_or(0, |root| root.prefix_len);
+        self.prefix_len - root
     }
 
     /// Appends the path, and reserves `room` bytes for what follows it.

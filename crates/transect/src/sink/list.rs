@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use transect_sys::{Attributes, EntryRef, FieldMask, Want};
+use transect_sys::{Attributes, Batch, EntryRef, FieldMask, Want};
 
 use crate::dir::Dir;
 use crate::lock::lock;
@@ -127,6 +127,11 @@ impl<W: Write> ListOutput<W> {
             lines: AtomicUsize::new(0),
             with_totals: false,
         }
+    }
+
+    /// Returns whether the lines are paths, of all entries in the order in which they are found.
+    fn is_plain(&self) -> bool {
+        self.format.is_none() && self.sort.is_none() && self.limit.is_none() && !self.with_totals
     }
 
     fn sorted(&self) -> Option<SortBuffer<SortedLine>> {
@@ -250,6 +255,33 @@ impl<W: Write> ListSink<W> {
         true
     }
 
+    /// Adds a line for each entry of a directory whose prefix is known.
+    fn add_lines(&mut self, visit: &Visit<'_>) {
+        let prefix = std::mem::take(&mut self.prefix);
+        for EntryRef { name, attributes, .. } in visit.batch.iter() {
+            let dir = Some(&**visit.dir);
+            let entry = ListEntry { dir, prefix: &prefix, name, attributes, remark: None };
+            if !self.add_line(&entry) {
+                break;
+            }
+        }
+        self.prefix = prefix;
+    }
+
+    /// As [`Self::add_lines`] for lines that are paths, which take a third of the instructions without the questions
+    /// about formats, orders and limits.
+    fn add_paths(&mut self, batch: &Batch) {
+        let Self { output, buffer, prefix, entries, .. } = self;
+        for entry in batch.iter() {
+            let name = entry.name.as_encoded_bytes();
+            buffer.reserve(prefix.len() + name.len() + 1);
+            buffer.extend_from_slice(prefix);
+            buffer.extend_from_slice(name);
+            buffer.push(output.terminator);
+            *entries += 1;
+        }
+    }
+
     fn flush_if_due(&mut self) -> Flow {
         if self.sorted.is_some() {
             return Flow::Continue;
@@ -296,15 +328,11 @@ impl<W: Write + Send> Sink for ListSink<W> {
         self.prefix.clear();
         visit.dir.write_prefix(&mut self.prefix);
         self.follow = visit.follow;
-        let prefix = std::mem::take(&mut self.prefix);
-        for EntryRef { name, attributes, .. } in visit.batch.iter() {
-            let dir = Some(&**visit.dir);
-            let entry = ListEntry { dir, prefix: &prefix, name, attributes, remark: None };
-            if !self.add_line(&entry) {
-                break;
-            }
+        if self.output.is_plain() {
+            self.add_paths(visit.batch);
+        } else {
+            self.add_lines(&visit);
         }
-        self.prefix = prefix;
         self.flush_if_due()
     }
 
