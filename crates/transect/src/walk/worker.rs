@@ -142,8 +142,8 @@ impl<'w, R: Reader> Worker<'w, R> {
     /// Always inline, as the steps below: they are called in two or three places, and as separate
     /// functions they took 150 instructions more a directory (callgrind).
     #[inline(always)]
-    pub(super) fn begin(&mut self, task: TaskOf<R>) -> Option<Reading<R>> {
-        let entered = if self.shared.is_stopped() { None } else { self.enter(&task) };
+    pub(super) fn begin(&mut self, mut task: TaskOf<R>) -> Option<Reading<R>> {
+        let entered = if self.shared.is_stopped() { None } else { self.enter(&mut task) };
         let Some(EnteredDir { dir, handle }) = entered else {
             self.release(task.parent);
             return None;

@@ -15,7 +15,7 @@ use crate::walk::task::{Task, TaskFlags};
 
 impl<R: Reader> Worker<'_, R> {
     /// Enters a directory; `None` if it is gone or was read before.
-    pub(super) fn enter(&mut self, task: &TaskOf<R>) -> Option<EnteredDir<R>> {
+    pub(super) fn enter(&mut self, task: &mut TaskOf<R>) -> Option<EnteredDir<R>> {
         if !task.flags.read {
             let mut own = self.stat_or_report(task)?;
             let volume = task.parent.volume;
@@ -23,7 +23,8 @@ impl<R: Reader> Worker<'_, R> {
                 // Either unknown, or the attributes of another file system's root.
                 own = Attributes::of_type(FileType::Directory);
             }
-            return Some(EnteredDir { dir: self.new_dir(task, volume, &own), handle: None });
+            let dir = self.new_dir(task, volume, &own);
+            return Some(EnteredDir { dir, handle: None });
         }
         match self.open(task) {
             Err(Fault::Vanished) => {
@@ -93,7 +94,7 @@ impl<R: Reader> Worker<'_, R> {
     }
 
     /// Enters an open directory, unless it lies beyond a boundary or was read before.
-    fn enter_open(&mut self, task: &TaskOf<R>, mut handle: R::Handle) -> Option<EnteredDir<R>> {
+    fn enter_open(&mut self, task: &mut TaskOf<R>, mut handle: R::Handle) -> Option<EnteredDir<R>> {
         let mut want = self.shared.want.opened;
         if task.parent.is_top() || self.shared.may_be_mount_point(&task.name) {
             want |= FieldMask::DEVICE | FieldMask::FILE_ID;
@@ -164,7 +165,11 @@ impl<R: Reader> Worker<'_, R> {
     }
 
     /// Enters a directory that cannot be opened: it still counts, with its own size.
-    fn enter_unreadable(&mut self, task: &TaskOf<R>, error: io::Error) -> Option<EnteredDir<R>> {
+    fn enter_unreadable(
+        &mut self,
+        task: &mut TaskOf<R>,
+        error: io::Error,
+    ) -> Option<EnteredDir<R>> {
         let own = match self.stat_unopened(task, self.shared.want.opened) {
             Err(Fault::Vanished) => {
                 self.note_missing(&task.parent, &task.name, FileType::Directory);
@@ -210,12 +215,12 @@ impl<R: Reader> Worker<'_, R> {
         })
     }
 
-    fn new_dir(&mut self, task: &TaskOf<R>, volume: Volume, own: &Attributes) -> Arc<Dir> {
-        let Task { parent, name, .. } = task;
-        let listed = task.flags.listed;
+    /// Makes the directory of a task, which gives its name away.
+    fn new_dir(&mut self, task: &mut TaskOf<R>, volume: Volume, own: &Attributes) -> Arc<Dir> {
+        let Task { parent, name, flags: TaskFlags { listed, followed, .. }, .. } = task;
+        let (listed, followed) = (*listed, *followed);
         let tag = self.sink.enter(Entering { parent: Some(parent), name, attributes: own, listed });
-        let followed = task.flags.followed;
         let context = DirContext { volume, id: own.file_id(), followed };
-        Dir::new(Some(Arc::clone(parent)), name.clone(), context, tag)
+        Dir::new(Some(Arc::clone(parent)), std::mem::take(name), context, tag)
     }
 }
