@@ -52,6 +52,8 @@ pub struct Visit<'a> {
     pub batch: &'a Batch,
     /// Whether links are followed, so that a file can be met more often than it has names.
     pub follow: bool,
+    /// Whether no more entries of the directory follow. A directory whose listing failed has no last ones.
+    pub is_last: bool,
 }
 
 impl<'a> Visit<'a> {

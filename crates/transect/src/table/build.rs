@@ -16,6 +16,7 @@ use super::hard_links::LinkedName;
 use super::partial::{
     DirectoryRead, DirectoryStart, LARGE_FILE, PartialTable, Publisher, PublisherSource, Update,
 };
+use super::row::Row;
 use super::{Table, finish, hard_links};
 use crate::dir::{Dir, Tag};
 use crate::error::{Error, Operation};
@@ -155,7 +156,13 @@ impl TableSink {
             let files = self.buffer.copy_large_files(columns, LARGE_FILE, &mut update.files);
             update.read.push(DirectoryRead { number, totals, files });
         });
-        match self.buffer.flush_into(&mut self.rows, &mut self.links) {
+        let appended = self.buffer.flush_into(&mut self.rows, &mut self.links);
+        self.set_entries(current, appended);
+    }
+
+    /// Stores which rows a directory has, and their totals; `None` if there are too many.
+    fn set_entries(&mut self, current: usize, appended: Option<(Row, u32, SubtreeTotals)>) {
+        match appended {
             Some((first, count, totals)) => {
                 let directory = &mut self.entered[current].directory;
                 (directory.first, directory.count) = (first.0, count);
@@ -233,11 +240,19 @@ impl Sink for TableSink {
     }
 
     fn visit(&mut self, visit: Visit<'_>) -> Flow {
-        if self.current.is_none() {
-            self.current = Some(self.index_of(number_of(visit.dir)));
+        let current = self.current.take().unwrap_or_else(|| self.index_of(number_of(visit.dir)));
+        // Entries are published from the buffer.
+        if visit.is_last && self.buffer.is_empty() && self.publisher.is_none() {
+            let Self { buffer, rows, links, .. } = self;
+            let appended = buffer.append_directory(visit.batch, visit.follow, rows, links);
+            let bytes = appended.map_or(0, |(.., totals)| totals.disk_usage);
+            self.bytes = self.bytes.saturating_add(bytes);
+            self.set_entries(current, appended);
+        } else {
+            self.current = Some(current);
+            let bytes = self.buffer.add_batch(self.rows.columns(), visit.batch, visit.follow);
+            self.bytes = self.bytes.saturating_add(bytes);
         }
-        let bytes = self.buffer.add_batch(self.rows.columns(), visit.batch, visit.follow);
-        self.bytes = self.bytes.saturating_add(bytes);
         if self.too_large { Flow::Quit } else { Flow::Continue }
     }
 

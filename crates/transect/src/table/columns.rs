@@ -64,15 +64,29 @@ macro_rules! columns {
                 self.known.clear();
             }
 
-            pub(super) fn push(&mut self, columns: FieldMask, name: &OsStr, attributes: &Attributes) {
-                self.names.push(name);
-                self.push_known(columns, attributes.known());
-                self.types.push(attributes.file_type());
-                self.size.push(attributes.size().unwrap_or_default());
-                self.allocated.push(attributes.allocated().unwrap_or_default());
+            /// Appends entries with their names, column by column.
+            #[inline]
+            pub(super) fn push_entries<'e>(
+                &mut self,
+                columns: FieldMask,
+                entries: impl ExactSizeIterator<Item = (&'e OsStr, &'e Attributes)> + Clone,
+            ) {
+                let each = || entries.clone().map(|(_, attributes)| attributes);
+                if !self.known.is_empty() || !each().all(|it| it.known().contains(columns)) {
+                    self.known.resize(self.len(), columns);
+                    self.known.extend(each().map(|it| it.known() & columns));
+                }
+                entries.clone().for_each(|(name, _)| self.names.push(name));
+                self.types.extend(each().map(Attributes::file_type));
+                each().for_each(|it| self.size.push(it.size().unwrap_or_default()));
+                each().for_each(|it| self.allocated.push(it.allocated().unwrap_or_default()));
                 $(if columns.contains(FieldMask::$flag) {
-                    self.$get.push(attributes.$get().unwrap_or_default());
+                    self.$get.extend(each().map(|it| it.$get().unwrap_or_default()));
                 })*
+            }
+
+            pub(super) fn push(&mut self, columns: FieldMask, name: &OsStr, attributes: &Attributes) {
+                self.push_entries(columns, std::iter::once((name, attributes)));
             }
 
             /// Appends rows of another chunk, column by column.
@@ -182,16 +196,6 @@ impl Chunk {
     fn known(&self, columns: FieldMask, row: usize) -> FieldMask {
         self.known.get(row).copied().unwrap_or(columns)
     }
-
-    fn push_known(&mut self, columns: FieldMask, have: FieldMask) {
-        let known = have & columns;
-        if self.known.is_empty() && known != columns {
-            self.known = vec![columns; self.len()];
-        }
-        if known != columns || !self.known.is_empty() {
-            self.known.push(known);
-        }
-    }
 }
 
 /// Rows in the order in which they were appended, chunk by chunk.
@@ -240,13 +244,30 @@ impl Rows {
     pub(super) fn push_rows(
         &mut self,
         from: &Chunk,
-        mut rows: impl ExactSizeIterator<Item = usize> + Clone,
+        rows: impl ExactSizeIterator<Item = usize> + Clone,
+    ) {
+        self.fill_chunks(rows, |chunk, columns, rows| chunk.push_rows(columns, from, rows));
+    }
+
+    /// Appends entries with their names.
+    pub(super) fn push_entries<'e>(
+        &mut self,
+        entries: impl ExactSizeIterator<Item = (&'e OsStr, &'e Attributes)> + Clone,
+    ) {
+        self.fill_chunks(entries, |chunk, columns, entries| chunk.push_entries(columns, entries));
+    }
+
+    /// Passes rows to the last chunk, as many as fit, and the rest to new ones.
+    fn fill_chunks<I: ExactSizeIterator + Clone>(
+        &mut self,
+        mut rows: I,
+        push: impl Fn(&mut Chunk, FieldMask, std::iter::Take<I>),
     ) {
         let columns = self.columns;
         while rows.len() > 0 {
             let chunk = self.with_room();
             let room = CHUNK - chunk.len();
-            chunk.push_rows(columns, from, rows.clone().take(room));
+            push(chunk, columns, rows.clone().take(room));
             rows.nth(room.min(rows.len()) - 1);
         }
     }

@@ -1,8 +1,10 @@
-//! Buffers the entries of one directory until all are known, to sort them.
+//! Sorts the entries of one directory, and buffers them until all are known.
 
 use std::ffi::OsStr;
 
-use transect_sys::{Attributes, Batch, FieldMask, FileId, FileType, Verdict, name_prefix};
+use transect_sys::{
+    Attributes, Batch, EntryRef, FieldMask, FileId, FileType, Verdict, name_prefix,
+};
 
 use super::columns::{Chunk, Rows};
 use super::directories::SubtreeTotals;
@@ -26,14 +28,8 @@ impl DirectoryBuffer {
     /// only descends into, adds directories, as something below them may match.
     pub(super) fn add_batch(&mut self, columns: FieldMask, batch: &Batch, follow: bool) -> u64 {
         let before = self.totals.disk_usage;
-        for entry in batch.entries() {
-            let attributes = entry.attributes;
-            let directory = attributes.file_type() == FileType::Directory;
-            // Readers may have dropped files that a filter only descends into.
-            if matches!(entry.verdict, Verdict::DescendOnly | Verdict::Drop) && !directory {
-                continue;
-            }
-            self.push(columns, entry.name, attributes, follow);
+        for entry in batch.entries().filter(is_row) {
+            self.push(columns, entry.name, entry.attributes, follow);
         }
         self.totals.disk_usage - before
     }
@@ -49,17 +45,45 @@ impl DirectoryBuffer {
         let index = self.rows.len() as u32;
         self.sort_keys.push((name_prefix(name.as_encoded_bytes()), index));
         self.rows.push(columns, name, attributes);
-        if attributes.file_type() == FileType::Directory {
-            // Counted when it is entered, together with its own size.
-            return;
+        self.totals += totals_of(attributes);
+        if let Some((id, names)) = linked_file(attributes, follow) {
+            self.links.push((index, id, names));
         }
-        self.totals += SubtreeTotals::of_entry(attributes);
-        // Windows listings have no link count: any file may have more names. A file met through
-        // links may be met more often than it has names.
-        let names = attributes.nlink();
-        if let Some(id) = attributes.file_id().filter(|_| names != Some(1) || follow) {
-            self.links.push((index, id, names.filter(|_| !follow).unwrap_or(0)));
+    }
+
+    /// Returns whether nothing is buffered.
+    pub(super) fn is_empty(&self) -> bool {
+        self.sort_keys.is_empty()
+    }
+
+    /// Appends the entries of a directory that are all in one batch to the rows of a table, as
+    /// [`Self::add_batch`] and [`Self::flush_into`] do. They are copied once instead of twice.
+    pub(super) fn append_directory(
+        &mut self,
+        batch: &Batch,
+        follow: bool,
+        rows: &mut Rows,
+        links: &mut Vec<LinkedName>,
+    ) -> Option<(Row, u32, SubtreeTotals)> {
+        let Self { sort_keys, .. } = self;
+        sort_keys.clear();
+        let entries = (0..).zip(batch.entries()).filter(|(_, entry)| is_row(entry));
+        sort_keys
+            .extend(entries.map(|(index, it)| (name_prefix(it.name.as_encoded_bytes()), index)));
+        let first = rows.next_row(sort_keys.len() as u32)?;
+        sort(sort_keys, |index| batch.entry(index as usize).name);
+        let sorted = sort_keys.iter().map(|&(_, index)| batch.entry(index as usize));
+        rows.push_entries(sorted.clone().map(|entry| (entry.name, entry.attributes)));
+        let mut totals = SubtreeTotals::default();
+        for (row, entry) in (first.0..).zip(sorted) {
+            totals += totals_of(entry.attributes);
+            if let Some((id, link_count)) = linked_file(entry.attributes, follow) {
+                links.push(LinkedName { id, row, link_count });
+            }
         }
+        let count = sort_keys.len() as u32;
+        sort_keys.clear();
+        Some((first, count, totals))
     }
 
     /// Returns the totals of the buffered entries, without the bytes of files known to have several
@@ -103,10 +127,7 @@ impl DirectoryBuffer {
         let Self { rows: buffered, sort_keys, .. } = self;
         let count = sort_keys.len() as u32;
         let first = rows.next_row(count)?;
-        sort_keys.sort_unstable_by(|&(a, a_index), &(b, b_index)| {
-            let name = |index: u32| buffered.name(index as usize).as_encoded_bytes();
-            a.cmp(&b).then_with(|| name(a_index).cmp(name(b_index)))
-        });
+        sort(sort_keys, |index| buffered.name(index as usize));
         rows.push_rows(buffered, sort_keys.iter().map(|&(_, index)| index as usize));
         if !self.links.is_empty() {
             let mut row_of = vec![0; sort_keys.len()];
@@ -123,4 +144,42 @@ impl DirectoryBuffer {
         self.sort_keys.clear();
         Some((first, count, std::mem::take(&mut self.totals)))
     }
+}
+
+/// Returns whether an entry gets a row. Of entries that a filter only descends into, directories do; readers may have
+/// dropped the files.
+fn is_row(entry: &EntryRef<'_>) -> bool {
+    let is_delivered = !matches!(entry.verdict, Verdict::DescendOnly | Verdict::Drop);
+    is_delivered || entry.file_type() == FileType::Directory
+}
+
+/// Returns what an entry adds to the totals of its directory. A directory is counted when it is entered, together with
+/// its own size.
+#[inline]
+fn totals_of(attributes: &Attributes) -> SubtreeTotals {
+    match attributes.file_type() {
+        FileType::Directory => SubtreeTotals::default(),
+        _ => SubtreeTotals::of_entry(attributes),
+    }
+}
+
+/// Returns the id and the link count (0 if unknown) of a file that may have several names.
+///
+/// Windows listings have no link count: any file may have more names. A file met through links may be met more
+/// often than it has names.
+#[inline]
+fn linked_file(attributes: &Attributes, follow: bool) -> Option<(FileId, u32)> {
+    let names = attributes.nlink();
+    if (names == Some(1) && !follow) || attributes.file_type() == FileType::Directory {
+        return None;
+    }
+    Some((attributes.file_id()?, names.filter(|_| !follow).unwrap_or(0)))
+}
+
+/// Sorts entries by name.
+fn sort<'n>(sort_keys: &mut [(u64, u32)], name: impl Fn(u32) -> &'n OsStr) {
+    sort_keys.sort_unstable_by(|&(a, a_index), &(b, b_index)| {
+        let bytes = |index| name(index).as_encoded_bytes();
+        a.cmp(&b).then_with(|| bytes(a_index).cmp(bytes(b_index)))
+    });
 }

@@ -187,7 +187,7 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
     /// Delivers the batch, and returns the verdict on the directory in it.
     fn deliver(&mut self, dir: &Arc<Dir>) -> Verdict {
         self.judge(dir);
-        match self.sink.visit(Visit { dir, batch: &self.batch, follow: false }) {
+        match self.sink.visit(Visit { dir, batch: &self.batch, follow: false, is_last: true }) {
             Flow::Continue => {}
             Flow::Skip => prune(&mut self.sink, dir, &mut self.batch),
             Flow::Quit => self.is_stopped = true,

@@ -262,7 +262,8 @@ impl<'w, R: Reader> Worker<'w, R> {
     ) -> ListStatus {
         let Reading { dir, handle, links, .. } = reading;
         self.reader.fill(handle, &mut self.batch, &self.shared.want);
-        self.complete(dir, handle, is_judged, children, links);
+        let is_last = listing == ListStatus::End;
+        self.complete(dir, handle, (is_judged, is_last), children, links);
         if self.shared.is_stopped() { ListStatus::End } else { listing }
     }
 
@@ -284,7 +285,7 @@ impl<'w, R: Reader> Worker<'w, R> {
         &mut self,
         dir: &Arc<Dir>,
         handle: &R::Handle,
-        is_judged: bool,
+        (is_judged, is_last): (bool, bool),
         children: &mut Tasks<R>,
         links: &mut Vec<DeferredLink<R::Handle>>,
     ) {
@@ -294,7 +295,7 @@ impl<'w, R: Reader> Worker<'w, R> {
         }
         self.judge_attributes();
         self.judge_contents(dir, Some(handle));
-        self.deliver(dir);
+        self.deliver(dir, is_last);
         self.collect(dir, children, links);
     }
 
@@ -405,11 +406,11 @@ impl<'w, R: Reader> Worker<'w, R> {
         });
     }
 
-    fn deliver(&mut self, dir: &Arc<Dir>) {
+    fn deliver(&mut self, dir: &Arc<Dir>, is_last: bool) {
         self.counts.entries += self.batch.len() as u64;
         self.shared.count(self.batch.len());
-        let visit =
-            Visit { dir, batch: &self.batch, follow: self.shared.plan.options.follow_links };
+        let follow = self.shared.plan.options.follow_links;
+        let visit = Visit { dir, batch: &self.batch, follow, is_last };
         match self.sink.visit(visit) {
             Flow::Continue => {}
             Flow::Skip => prune(self.sink, dir, &mut self.batch),

@@ -86,7 +86,7 @@ impl<R: Reader> Worker<'_, R> {
         while (more || !ahead.batches.is_empty()) && !shared.is_stopped() {
             if let Some((batch, is_judged)) = ahead.take_filled() {
                 self.batch = batch;
-                self.complete(&dir, &ahead.handle, is_judged, children, &mut links);
+                self.complete(&dir, &ahead.handle, (is_judged, false), children, &mut links);
                 ahead.spare.push(std::mem::take(&mut self.batch));
             } else if more && ahead.batches.len() < helpers.threads() + AHEAD {
                 self.batch = ahead.empty_batch();

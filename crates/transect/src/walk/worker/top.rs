@@ -41,7 +41,7 @@ impl<R: Reader> Worker<'_, R> {
         let Self { shared, sink, batch, relative, .. } = self;
         shared.obey(judge(plan, *sink, &top, relative, batch));
         self.judge_contents(&top, None);
-        self.deliver(&top);
+        self.deliver(&top, true);
         let (mut tasks, mut links) = (Vec::new(), Vec::new());
         self.collect(&top, &mut tasks, &mut links);
         top.add_pending(tasks.len() + links.len());
