@@ -274,7 +274,6 @@ impl<W: Write> ListSink<W> {
         let Self { output, buffer, prefix, entries, .. } = self;
         for entry in batch.iter() {
             let name = entry.name.as_encoded_bytes();
-            buffer.reserve(prefix.len() + name.len() + 1);
             buffer.extend_from_slice(prefix);
             buffer.extend_from_slice(name);
             buffer.push(output.terminator);

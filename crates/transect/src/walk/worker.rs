@@ -8,7 +8,6 @@ mod probe;
 mod prober;
 mod top;
 
-use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
@@ -78,7 +77,7 @@ pub(super) struct Reading<R: Reader> {
     /// The nearest open directory above it.
     above: Option<Arc<Anchor<R::Handle>>>,
     /// Entries that were listed and not queried, oldest first.
-    ahead: VecDeque<Listed>,
+    ahead: Vec<Listed>,
     /// The links to directories found so far.
     links: Vec<DeferredLink<R::Handle>>,
 }
@@ -160,7 +159,7 @@ impl<'w, R: Reader> Worker<'w, R> {
         if let Some(progress) = &self.shared.plan.progress {
             progress.at(|| dir.path());
         }
-        let (above, ahead, links) = (task.anchor, VecDeque::new(), Vec::new());
+        let (above, ahead, links) = (task.anchor, Vec::new(), Vec::new());
         let mut reading = Reading { dir, handle, above, ahead, links };
         if let Some(limit) =
             self.shared.plan.options.work_limit.and_then(|it| it.entries_of_directory)
@@ -191,7 +190,7 @@ impl<'w, R: Reader> Worker<'w, R> {
                 return false;
             }
             let batch = std::mem::take(&mut self.batch);
-            reading.ahead.push_back(Listed { batch, status, is_judged });
+            reading.ahead.push(Listed { batch, status, is_judged });
             if status == ListStatus::End {
                 return true;
             }
@@ -226,7 +225,8 @@ impl<'w, R: Reader> Worker<'w, R> {
     /// that is possible; `None` after an error.
     #[inline(always)]
     fn next_listed(&mut self, reading: &mut Reading<R>) -> Option<(ListStatus, bool)> {
-        if let Some(Listed { batch, status, is_judged }) = reading.ahead.pop_front() {
+        if !reading.ahead.is_empty() {
+            let Listed { batch, status, is_judged } = reading.ahead.remove(0);
             self.batch = batch;
             return Some((status, is_judged));
         }

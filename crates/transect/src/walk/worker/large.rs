@@ -46,7 +46,7 @@ impl<R: Reader> Worker<'_, R> {
         while let Some((status, is_judged)) = self.next_listed(&mut reading) {
             if status == ListStatus::More && self.is_worth_sharing(&reading.handle) && may_share() {
                 let batch = std::mem::take(&mut self.batch);
-                reading.ahead.push_front(Listed { batch, status, is_judged });
+                reading.ahead.insert(0, Listed { batch, status, is_judged });
                 return Some(reading);
             }
             if self.read_listed(&mut reading, status, is_judged, children) == ListStatus::End {
@@ -111,7 +111,7 @@ impl<R: Reader> Worker<'_, R> {
         }
         self.batch = ahead.empty_batch();
         let handle = ahead.close();
-        let reading = Reading { dir, handle, above, ahead: VecDeque::new(), links };
+        let reading = Reading { dir, handle, above, ahead: Vec::new(), links };
         self.finish(reading, children);
     }
 
