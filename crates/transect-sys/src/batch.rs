@@ -60,6 +60,11 @@ impl Entry {
         Self { name, verdict: Verdict::Keep, followed: false, attributes }
     }
 
+    #[inline]
+    fn is_delivered(&self) -> bool {
+        matches!(self.verdict, Verdict::Keep | Verdict::Prune)
+    }
+
     /// Drops an entry that was kept only because it might have been a directory.
     #[inline]
     pub(crate) fn drop_unless_directory(&mut self) {
@@ -261,10 +266,7 @@ impl Batch {
     /// Iterates over the entries that are delivered.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = EntryRef<'_>> {
-        self.entries
-            .iter()
-            .filter(|entry| matches!(entry.verdict, Verdict::Keep | Verdict::Prune))
-            .map(|entry| self.with_name(entry))
+        self.entries.iter().filter(|entry| entry.is_delivered()).map(|entry| self.with_name(entry))
     }
 
     /// Iterates over all entries, including those that are not delivered.
@@ -273,14 +275,32 @@ impl Batch {
         self.entries.iter().map(|entry| self.with_name(entry))
     }
 
-    /// Returns the entry at an index in the order of [`Batch::entries`].
+    /// Iterates over the indices of the entries that are delivered, in the order of [`Batch::entries`].
+    #[doc(hidden)]
+    #[inline]
+    pub fn delivered(&self) -> impl Iterator<Item = usize> {
+        let entries = self.entries.iter().enumerate();
+        entries.filter(|(_, entry)| entry.is_delivered()).map(|(index, _)| index)
+    }
+
+    /// Returns the name of the entry at an index in the order of [`Batch::entries`].
     ///
     /// # Panics
     /// If there is none.
     #[doc(hidden)]
     #[inline]
-    pub fn entry(&self, index: usize) -> EntryRef<'_> {
-        self.with_name(&self.entries[index])
+    pub fn name_at(&self, index: usize) -> &OsStr {
+        self.name(&self.entries[index])
+    }
+
+    /// Returns the attributes of the entry at an index in the order of [`Batch::entries`].
+    ///
+    /// # Panics
+    /// If there is none.
+    #[doc(hidden)]
+    #[inline]
+    pub fn attributes_at(&self, index: usize) -> &Attributes {
+        &self.entries[index].attributes
     }
 
     /// Iterates over the directories among all entries.

@@ -114,6 +114,13 @@ fn directories(table: &Table, sums: impl Fn(Row) -> SubtreeTotals) -> Vec<Descri
     directories.map(said).collect()
 }
 
+/// Returns the path, attributes and totals of each entry.
+fn entries(table: &Table) -> Vec<(PathBuf, String, SubtreeTotals)> {
+    let described =
+        |row| (table.path(row), format!("{:?}", table.attributes(row)), table.totals(row));
+    table.iter().map(described).collect()
+}
+
 /// Asserts that the partial table has the directories of the finished one, and that only bytes of
 /// files with several names are missing.
 #[track_caller]
@@ -168,9 +175,14 @@ proptest! {
     ) {
         let (mut tree, ..) = build(&nodes, 1);
         tree.batch = batch;
-        let (partial_table, finished) =
-            observe(&Arc::new(tree), scan("/").order(order).threads(threads));
+        let tree = Arc::new(tree);
+        let options = || scan("/").order(order).threads(threads);
+        let (partial_table, finished) = observe(&tree, options());
         assert_partial_of(&partial_table, &finished);
+        // A table that is not published sorts directories of one batch without a buffer.
+        let builder = TableBuilder::new(columns());
+        let unpublished = run_fake(&tree, options(), || builder.sink()).sink.into_table().unwrap();
+        prop_assert_eq!(entries(&unpublished), entries(&finished));
     }
 }
 

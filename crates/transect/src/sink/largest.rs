@@ -63,29 +63,29 @@ impl Ranking {
         Self { rank_by, limit, largest: Vec::new() }
     }
 
-    /// Offers an entry. Its path is built only if it is among the largest, which is rare.
+    /// Offers an entry. Its id and path are requested only if it is among the largest, which is rare.
     #[inline]
     pub(crate) fn offer(
         &mut self,
         sizes: &SizeTotals,
         errors: u64,
-        id: Option<FileId>,
+        id: impl Fn() -> Option<FileId>,
         path: impl FnOnce() -> PathBuf,
     ) {
         let rank = self.rank_by.value(sizes);
-        if rank == 0 || self.is_below_all(rank, id) {
+        if rank == 0 || self.is_below_all(rank, &id) {
             return;
         }
-        self.insert(LargestEntry { path: path(), sizes: *sizes, errors, rank, id });
+        self.insert(LargestEntry { path: path(), sizes: *sizes, errors, rank, id: id() });
     }
 
     #[inline]
-    fn is_below_all(&self, rank: u64, id: Option<FileId>) -> bool {
+    fn is_below_all(&self, rank: u64, id: impl Fn() -> Option<FileId>) -> bool {
         if self.largest.len() < self.limit {
             return false;
         }
         match self.largest.last() {
-            Some(last) => rank < last.rank || (rank == last.rank && id > last.id),
+            Some(last) => rank < last.rank || (rank == last.rank && id() > last.id),
             None => true,
         }
     }
@@ -121,7 +121,7 @@ mod tests {
     fn offer(ranking: &mut Ranking, size: u64, inode: u64) {
         let sizes = SizeTotals { allocated: size, ..SizeTotals::default() };
         let id = Some(FileId { device: 1, inode });
-        ranking.offer(&sizes, 0, id, || PathBuf::from(format!("f{inode}")));
+        ranking.offer(&sizes, 0, || id, || PathBuf::from(format!("f{inode}")));
     }
 
     proptest! {
@@ -158,7 +158,7 @@ mod tests {
         let sizes = SizeTotals { apparent: 9, ..SizeTotals::default() };
         let id = Some(FileId { device: 1, inode: 1 });
         for name in ["b", "a", "c"] {
-            ranking.offer(&sizes, 0, id, || PathBuf::from(name));
+            ranking.offer(&sizes, 0, || id, || PathBuf::from(name));
         }
         assert_eq!(ranking.as_slice().len(), 1);
         assert_eq!(ranking.as_slice()[0].path, PathBuf::from("a"));

@@ -128,21 +128,22 @@ impl Sink for Totals {
 
     fn visit(&mut self, visit: Visit<'_>) -> Flow {
         let totals = &mut *totals_of(visit.dir);
-        for entry in visit.batch.iter() {
-            match entry.file_type() {
+        for index in visit.batch.delivered() {
+            let attributes = visit.batch.attributes_at(index);
+            match attributes.file_type() {
                 // Counted in `enter`, together with its own size.
                 FileType::Directory => continue,
                 FileType::File => self.files += 1,
                 FileType::Symlink => self.symlinks += 1,
                 _ => self.others += 1,
             }
-            let size = size_of(entry.attributes);
-            if totals.links.add_entry(entry.attributes, visit.follow, size) {
+            let size = size_of(attributes);
+            if totals.links.add_entry(attributes, visit.follow, size) {
                 totals.sizes += size;
                 self.bytes = self.bytes.saturating_add(size.allocated);
             }
-            self.largest_files
-                .offer(&size, 0, entry.attributes.file_id(), || visit.dir.path_of(entry.name));
+            let path = || visit.dir.path_of(visit.batch.name_at(index));
+            self.largest_files.offer(&size, 0, || attributes.file_id(), path);
         }
         Flow::Continue
     }
@@ -155,7 +156,7 @@ impl Sink for Totals {
             return;
         };
         if dir.depth() > Some(0) {
-            self.largest_directories.offer(&totals.sizes, totals.errors, dir.id, || dir.path());
+            self.largest_directories.offer(&totals.sizes, totals.errors, || dir.id, || dir.path());
         }
         let mut above = totals_of(parent);
         above.errors += totals.errors;

@@ -7,7 +7,7 @@
 
 use std::ffi::OsStr;
 
-use transect_sys::{Attributes, FieldMask, FileType, NameBuffer};
+use transect_sys::{Attributes, Batch, FieldMask, FileType, NameBuffer};
 
 use super::row::Row;
 use super::size_column::SizeColumn;
@@ -64,19 +64,20 @@ macro_rules! columns {
                 self.known.clear();
             }
 
-            /// Appends entries with their names, column by column.
+            /// Appends entries of a batch, column by column.
             #[inline]
-            pub(super) fn push_entries<'e>(
+            pub(super) fn push_entries(
                 &mut self,
                 columns: FieldMask,
-                entries: impl ExactSizeIterator<Item = (&'e OsStr, &'e Attributes)> + Clone,
+                batch: &Batch,
+                entries: impl ExactSizeIterator<Item = usize> + Clone,
             ) {
-                let each = || entries.clone().map(|(_, attributes)| attributes);
+                let each = || entries.clone().map(|index| batch.attributes_at(index));
                 if !self.known.is_empty() || !each().all(|it| it.known().contains(columns)) {
                     self.known.resize(self.len(), columns);
                     self.known.extend(each().map(|it| it.known() & columns));
                 }
-                entries.clone().for_each(|(name, _)| self.names.push(name));
+                entries.clone().for_each(|index| self.names.push(batch.name_at(index)));
                 self.types.extend(each().map(Attributes::file_type));
                 each().for_each(|it| self.size.push(it.size().unwrap_or_default()));
                 each().for_each(|it| self.allocated.push(it.allocated().unwrap_or_default()));
@@ -86,7 +87,14 @@ macro_rules! columns {
             }
 
             pub(super) fn push(&mut self, columns: FieldMask, name: &OsStr, attributes: &Attributes) {
-                self.push_entries(columns, std::iter::once((name, attributes)));
+                self.names.push(name);
+                self.push_known(columns, attributes.known());
+                self.types.push(attributes.file_type());
+                self.size.push(attributes.size().unwrap_or_default());
+                self.allocated.push(attributes.allocated().unwrap_or_default());
+                $(if columns.contains(FieldMask::$flag) {
+                    self.$get.push(attributes.$get().unwrap_or_default());
+                })*
             }
 
             /// Appends rows of another chunk, column by column.
@@ -196,6 +204,16 @@ impl Chunk {
     fn known(&self, columns: FieldMask, row: usize) -> FieldMask {
         self.known.get(row).copied().unwrap_or(columns)
     }
+
+    fn push_known(&mut self, columns: FieldMask, have: FieldMask) {
+        let known = have & columns;
+        if self.known.is_empty() && known != columns {
+            self.known = vec![columns; self.len()];
+        }
+        if known != columns || !self.known.is_empty() {
+            self.known.push(known);
+        }
+    }
 }
 
 /// Rows in the order in which they were appended, chunk by chunk.
@@ -249,12 +267,15 @@ impl Rows {
         self.fill_chunks(rows, |chunk, columns, rows| chunk.push_rows(columns, from, rows));
     }
 
-    /// Appends entries with their names.
-    pub(super) fn push_entries<'e>(
+    /// Appends entries of a batch.
+    pub(super) fn push_entries(
         &mut self,
-        entries: impl ExactSizeIterator<Item = (&'e OsStr, &'e Attributes)> + Clone,
+        batch: &Batch,
+        entries: impl ExactSizeIterator<Item = usize> + Clone,
     ) {
-        self.fill_chunks(entries, |chunk, columns, entries| chunk.push_entries(columns, entries));
+        self.fill_chunks(entries, |chunk, columns, entries| {
+            chunk.push_entries(columns, batch, entries);
+        });
     }
 
     /// Passes rows to the last chunk, as many as fit, and the rest to new ones.

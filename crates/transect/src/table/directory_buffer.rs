@@ -71,13 +71,14 @@ impl DirectoryBuffer {
         sort_keys
             .extend(entries.map(|(index, it)| (name_prefix(it.name.as_encoded_bytes()), index)));
         let first = rows.next_row(sort_keys.len() as u32)?;
-        sort(sort_keys, |index| batch.entry(index as usize).name);
-        let sorted = sort_keys.iter().map(|&(_, index)| batch.entry(index as usize));
-        rows.push_entries(sorted.clone().map(|entry| (entry.name, entry.attributes)));
+        sort(sort_keys, |index| batch.name_at(index as usize));
+        let sorted = sort_keys.iter().map(|&(_, index)| index as usize);
+        rows.push_entries(batch, sorted.clone());
         let mut totals = SubtreeTotals::default();
-        for (row, entry) in (first.0..).zip(sorted) {
-            totals += totals_of(entry.attributes);
-            if let Some((id, link_count)) = linked_file(entry.attributes, follow) {
+        for (row, index) in (first.0..).zip(sorted) {
+            let attributes = batch.attributes_at(index);
+            totals += totals_of(attributes);
+            if let Some((id, link_count)) = linked_file(attributes, follow) {
                 links.push(LinkedName { id, row, link_count });
             }
         }
