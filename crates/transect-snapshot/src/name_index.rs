@@ -1,5 +1,5 @@
-//! The index of names: which sequences of four bytes (grams) occur in the names of each block of rows. A search
-//! reads the few parts of it that its words need, and then only the pages that can have a match.
+//! The index of names: which sequences of four and of eight bytes (grams) occur in the names of each block of rows. A
+//! search reads the few parts of it that its words need, and then only the pages that can have a match.
 //!
 //! ```text
 //! header, 32 bytes │ slice │ slice │ …       a slice: a bit for each block of rows, then a checksum
@@ -9,39 +9,46 @@
 //! between the columns and the description of the file, where other programs do not look.
 //! `docs/FORMAT.md` describes it.
 
+use crate::schema::NAME_PAGE_ROWS;
+
 /// The key of its place, as two numbers: offset and length.
 pub(crate) const INDEX_KEY: &str = "transect.name_index";
 
-pub(crate) const GRAM_BYTES: usize = 4;
+/// The number of rows of a block: those of a page, which a search reads as a whole.
+pub(crate) const BLOCK_ROWS: usize = NAME_PAGE_ROWS;
 
-/// The number of rows of a block. Smaller blocks rule out more, but each needs its own bits.
-pub(crate) const BLOCK_ROWS: usize = 512;
+/// The number of different hashes of grams, and the maximum number of slices.
+pub(crate) const HASHES: usize = 1 << 16;
 
-/// The numbers of slices that the writer makes: as few as leave half of the bits unset.
-pub(crate) const MIN_SLICES: usize = 1 << 10;
-pub(crate) const MAX_SLICES: usize = 1 << 14;
-
-/// The maximum number of slices that a reader accepts.
-const MAX_READ_SLICES: u32 = 1 << 16;
+/// The maximum number of hashes that share a slice.
+pub(crate) const MAX_SLICE_HASHES: u32 = 64;
 
 pub(crate) const HEADER_BYTES: usize = 32;
 
 /// The length of the checksum of a slice.
 pub(crate) const CHECKSUM_BYTES: usize = 4;
 
-const MAGIC: &[u8; 8] = b"TRNAMES1";
+const MAGIC: &[u8; 8] = b"TRNAMES2";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IndexShape {
     pub(crate) rows: u64,
     pub(crate) block_rows: u32,
-    /// A power of two.
-    pub(crate) slices: u32,
+    /// The number of hashes of a slice; the last slice may have fewer.
+    pub(crate) slice_hashes: u32,
 }
 
 impl IndexShape {
     pub(crate) fn blocks(self) -> u64 {
         self.rows.div_ceil(self.block_rows.into())
+    }
+
+    pub(crate) fn slices(self) -> u32 {
+        (HASHES as u32).div_ceil(self.slice_hashes)
+    }
+
+    pub(crate) fn slice_of(self, hash: u16) -> u32 {
+        u32::from(hash) / self.slice_hashes
     }
 
     /// Returns the length of a slice, with its checksum.
@@ -52,7 +59,7 @@ impl IndexShape {
     /// Returns the length of all of it.
     pub(crate) fn length(self) -> u64 {
         // At most 2^16 slices of 2^32 bits.
-        HEADER_BYTES as u64 + self.slice_bytes() * u64::from(self.slices)
+        HEADER_BYTES as u64 + self.slice_bytes() * u64::from(self.slices())
     }
 
     pub(crate) fn header(self) -> [u8; HEADER_BYTES] {
@@ -60,7 +67,7 @@ impl IndexShape {
         header[..8].copy_from_slice(MAGIC);
         header[8..16].copy_from_slice(&self.rows.to_le_bytes());
         header[16..20].copy_from_slice(&self.block_rows.to_le_bytes());
-        header[20..24].copy_from_slice(&self.slices.to_le_bytes());
+        header[20..24].copy_from_slice(&self.slice_hashes.to_le_bytes());
         let checksum = blake3::hash(&header[..24]);
         header[24..].copy_from_slice(&checksum.as_bytes()[..8]);
         header
@@ -70,10 +77,9 @@ impl IndexShape {
     pub(crate) fn parse(header: &[u8; HEADER_BYTES], rows: u64) -> Option<Self> {
         let number =
             |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("BUG: four bytes"));
-        let shape = Self { rows, block_rows: number(16), slices: number(20) };
+        let shape = Self { rows, block_rows: number(16), slice_hashes: number(20) };
         let is_valid = shape.block_rows > 0
-            && shape.slices.is_power_of_two()
-            && shape.slices <= MAX_READ_SLICES
+            && (1..=MAX_SLICE_HASHES).contains(&shape.slice_hashes)
             && shape.header() == *header;
         is_valid.then_some(shape)
     }
@@ -87,39 +93,49 @@ pub(crate) fn checksum(slice: u32, bits: &[u8]) -> [u8; CHECKSUM_BYTES] {
     [a, b, c, d]
 }
 
-/// Returns the number that the slice of a gram has, in the lower bits: as many as there are slices.
+/// Calls `each` with the hashes of the grams of a name whose ASCII letters are in lower case.
+///
+/// Grams of four bytes find short words. Where names are made of few syllables, most blocks have all of those, and only
+/// longer ones tell names apart.
 #[inline]
-pub(crate) fn slice_of(gram: u32) -> u32 {
-    let mixed = gram.wrapping_mul(0x9e37_79b1);
-    mixed ^ (mixed >> 16)
-}
-
-/// Returns the grams of a name whose ASCII letters are in lower case.
-#[inline]
-pub(crate) fn grams(name: &[u8]) -> impl Iterator<Item = u32> {
-    let gram = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("BUG: four bytes"));
-    name.windows(GRAM_BYTES).map(gram)
+pub(crate) fn each_hash(name: &[u8], mut each: impl FnMut(u16)) {
+    // The highest bits depend on all bytes.
+    let mut hash = |gram: u64| each((gram.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as u16);
+    for gram in name.array_windows() {
+        hash(u32::from_le_bytes(*gram).into());
+    }
+    for gram in name.array_windows() {
+        hash(u64::from_le_bytes(*gram));
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn all(name: &str) -> Vec<u32> {
-        grams(&name.as_bytes().to_ascii_lowercase()).collect()
+    fn all(name: &str) -> Vec<u16> {
+        let mut hashes = Vec::new();
+        each_hash(&name.as_bytes().to_ascii_lowercase(), |hash| hashes.push(hash));
+        hashes
     }
 
     #[test]
-    fn grams_are_four_bytes_without_case() {
+    fn hashes_are_of_four_and_of_eight_bytes_without_case() {
         assert!(all("abc").is_empty());
-        let gram = |text: &[u8; 4]| u32::from_le_bytes(*text);
-        assert_eq!(all("ABcd\u{e9}"), [gram(b"abcd"), gram(b"bcd\xc3"), gram(b"cd\xc3\xa9")]);
+        let hash = |text: &[u8]| {
+            let number = text.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
+            (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as u16
+        };
+        assert_eq!(all("ABcd\u{e9}"), [hash(b"abcd"), hash(b"bcd\xc3"), hash(b"cd\xc3\xa9")]);
+        let both = [b"12345678".as_slice(), b"23456789"];
+        let ends: Vec<u16> = both.into_iter().map(hash).collect();
+        assert_eq!((all("123456789").len(), &all("123456789")[6..]), (8, &ends[..]));
         assert_eq!(all("Readme"), all("README"));
     }
 
     #[test]
     fn header_that_does_not_fit_is_refused() {
-        let shape = IndexShape { rows: 200_000, block_rows: 512, slices: 4096 };
+        let shape = IndexShape { rows: 200_000, block_rows: 2048, slice_hashes: 5 };
         let header = shape.header();
         assert_eq!(IndexShape::parse(&header, 200_000), Some(shape));
         assert_eq!(IndexShape::parse(&header, 199_999), None);
@@ -128,12 +144,15 @@ mod tests {
             damaged[at] ^= 1;
             assert_eq!(IndexShape::parse(&damaged, 200_000), None, "{at}");
         }
-        for (block_rows, slices) in [(0, 4096), (512, 0), (512, 4095), (512, 1 << 17)] {
-            let shape = IndexShape { rows: 9, block_rows, slices };
-            let header = IndexShape { block_rows, ..shape }.header();
-            assert_eq!(IndexShape::parse(&header, 9), None, "{block_rows} {slices}");
+        for (block_rows, slice_hashes) in [(0, 5), (2048, 0), (2048, 65), (2048, u32::MAX)] {
+            let header = IndexShape { rows: 9, block_rows, slice_hashes }.header();
+            assert_eq!(IndexShape::parse(&header, 9), None, "{block_rows} {slice_hashes}");
         }
-        assert_eq!((shape.blocks(), shape.slice_bytes()), (391, 53));
-        assert_eq!(shape.length(), 32 + 4096 * 53);
+        assert_eq!((shape.blocks(), shape.slices(), shape.slice_bytes()), (98, 13_108, 17));
+        assert_eq!(
+            (shape.slice_of(4), shape.slice_of(5), shape.slice_of(u16::MAX)),
+            (0, 1, 13_107)
+        );
+        assert_eq!(shape.length(), 32 + 13_108 * 17);
     }
 }

@@ -1,6 +1,6 @@
 //! Reads the index of names: in which blocks of rows a name can contain some words.
 
-use crate::name_index::{CHECKSUM_BYTES, HEADER_BYTES, IndexShape, checksum, grams, slice_of};
+use crate::name_index::{CHECKSUM_BYTES, HEADER_BYTES, IndexShape, checksum, each_hash};
 use crate::read::ReadAt;
 use crate::read::error::{ReadError, damaged};
 
@@ -15,6 +15,11 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
+    /// Returns the number of these blocks.
+    pub(super) fn len(&self) -> usize {
+        self.bits.iter().map(|bits| bits.count_ones() as usize).sum()
+    }
+
     /// Returns the first row, from this one on, that can match.
     pub(super) fn next(&self, row: u64) -> Option<u64> {
         let block = row / self.block_rows;
@@ -43,9 +48,9 @@ pub(super) fn blocks_with<'w>(
     rows: u64,
     words: impl Iterator<Item = &'w [u8]>,
 ) -> Result<Option<Blocks>, ReadError> {
-    let mut wanted = Vec::new();
-    words.for_each(|word| wanted.extend(grams(&word.to_ascii_lowercase()).map(slice_of)));
-    let Some((offset, end)) = place.filter(|_| !wanted.is_empty()) else { return Ok(None) };
+    let mut hashes = Vec::new();
+    words.for_each(|word| each_hash(&word.to_ascii_lowercase(), |hash| hashes.push(hash)));
+    let Some((offset, end)) = place.filter(|_| !hashes.is_empty()) else { return Ok(None) };
     if end - offset < HEADER_BYTES as u64 {
         return Ok(None);
     }
@@ -56,7 +61,7 @@ pub(super) fn blocks_with<'w>(
     else {
         return Ok(None);
     };
-    wanted.iter_mut().for_each(|slice| *slice &= shape.slices - 1);
+    let mut wanted: Vec<u32> = hashes.into_iter().map(|hash| shape.slice_of(hash)).collect();
     wanted.sort_unstable();
     wanted.dedup();
     wanted.truncate(MAX_SLICES_READ);

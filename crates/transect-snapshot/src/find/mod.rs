@@ -34,6 +34,9 @@ const TASK_ROWS: u64 = 32_768;
 
 const MAX_THREADS: usize = 16;
 
+/// The number of blocks for each thread but the first: one thread searches a few of them sooner than another starts.
+const THREAD_BLOCKS: usize = 16;
+
 /// An entry that was found.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -131,22 +134,26 @@ impl<S: ReadAt> Snapshot<S> {
         let blocks = blocks.as_ref();
         let tasks = tasks(&footer.groups, blocks);
         let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
+        let useful = blocks.map_or(MAX_THREADS, |blocks| 1 + blocks.len() / THREAD_BLOCKS);
         let worker = || {
             let mut searcher = Searcher::new(self, search, wants_hits);
             let tasks = &tasks;
             move |task: usize| searcher.search(tasks[task].clone(), blocks, cancel)
         };
         let mut result = Ok(());
-        in_order::run(tasks.len(), threads.min(MAX_THREADS), worker, |found| {
-            match found.and_then(|found| take(&found)) {
+        in_order::run(
+            tasks.len(),
+            threads.min(MAX_THREADS).min(useful),
+            worker,
+            |found| match found.and_then(|found| take(&found)) {
                 Ok(flow) if !cancel.is_cancelled() => flow,
                 Ok(_) => ControlFlow::Break(()),
                 Err(error) => {
                     result = Err(error);
                     ControlFlow::Break(())
                 }
-            }
-        });
+            },
+        );
         result
     }
 }

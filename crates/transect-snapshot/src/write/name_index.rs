@@ -4,22 +4,17 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::byte_values::ByteValues;
-use crate::name_index::{
-    BLOCK_ROWS, IndexShape, MAX_SLICES, MIN_SLICES, checksum, grams, slice_of,
-};
+use crate::name_index::{BLOCK_ROWS, HASHES, IndexShape, MAX_SLICE_HASHES, checksum, each_hash};
 use crate::schema::{Column, PAGE_ROWS};
 use crate::scratch::Scratch;
 
 use super::columns::{PageColumns, Values};
 
-/// The bytes of the bits of a block while they are collected.
-const BLOCK_BYTES: usize = MAX_SLICES / 8;
+/// The bytes of the bits of a block while they are collected: a bit for each hash.
+const BLOCK_BYTES: usize = HASHES / 8;
 
 /// The number of blocks in a tile, except the last.
-const TILE_BLOCKS: usize = 512;
-
-/// The numbers of slices that are possible.
-const LEVELS: usize = (MAX_SLICES / MIN_SLICES).ilog2() as usize + 1;
+const TILE_BLOCKS: usize = 128;
 
 /// The bytes of slices that are put together at a time.
 const WRITE_BYTES: usize = 8 << 20;
@@ -49,34 +44,32 @@ fn add_names(names: &ByteValues, rows: impl Iterator<Item = usize>, bits: &mut [
         let block = &mut bits[row / BLOCK_ROWS * BLOCK_BYTES..];
         let block: &mut [u8; BLOCK_BYTES] =
             block.first_chunk_mut().expect("BUG: a block is missing");
-        for gram in grams(name) {
-            let slice = slice_of(gram) as usize % MAX_SLICES;
-            block[slice / 8] |= 1 << (slice % 8);
-        }
+        each_hash(name, |hash| block[usize::from(hash / 8)] |= 1 << (hash % 8));
     }
 }
 
 /// The index while its blocks are collected. They are wanted block by block and stored slice by slice, so
-/// they are turned in tiles: a row of a tile has the bits of one slice.
+/// they are turned in tiles: a row of a tile has the bits of one hash.
 pub(super) struct NameIndexWriter {
     rows: usize,
     /// The blocks of the next tile.
     tile: Vec<u8>,
     tiles: Scratch,
-    /// The bits that are set if there were `MAX_SLICES` slices, half of them, and so on.
-    set: [u64; LEVELS],
+    /// The number of bits that are set.
+    set: u64,
 }
 
 impl NameIndexWriter {
     /// Returns the index of `rows` rows, without their blocks.
     pub(super) fn new(rows: usize, folder: Option<&Path>) -> Self {
-        Self { rows, tile: Vec::new(), tiles: Scratch::new(folder), set: [0; LEVELS] }
+        Self { rows, tile: Vec::new(), tiles: Scratch::new(folder), set: 0 }
     }
 
     /// Adds the blocks of a page, in the order of rows.
     pub(super) fn add(&mut self, blocks: &[u8]) -> io::Result<()> {
         for block in blocks.chunks_exact(BLOCK_BYTES) {
-            self.count(block);
+            let words = block.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word));
+            self.set += words.map(|word| u64::from(word.count_ones())).sum::<u64>();
             self.tile.extend_from_slice(block);
             if self.tile.len() == TILE_BLOCKS * BLOCK_BYTES {
                 self.end_tile()?;
@@ -85,32 +78,19 @@ impl NameIndexWriter {
         Ok(())
     }
 
-    fn count(&mut self, block: &[u8]) {
-        let mut bits = [0; BLOCK_BYTES];
-        bits.copy_from_slice(block);
-        let mut length = BLOCK_BYTES;
-        for set in &mut self.set {
-            let words = bits[..length].as_chunks().0.iter().map(|&word| u64::from_le_bytes(word));
-            *set += words.map(|word| u64::from(word.count_ones())).sum::<u64>();
-            length /= 2;
-            let (low, high) = bits.split_at_mut(length);
-            low.iter_mut().zip(high).for_each(|(low, high)| *low |= *high);
-        }
-    }
-
     fn end_tile(&mut self) -> io::Result<()> {
         let blocks = self.tile.len() / BLOCK_BYTES;
         let width = blocks.div_ceil(8);
-        let mut turned = vec![0; width * MAX_SLICES];
-        for byte in 0..BLOCK_BYTES {
-            for group in 0..width {
+        let mut turned = vec![0; width * HASHES];
+        for group in 0..width {
+            for byte in 0..BLOCK_BYTES {
                 let mut square = [0; 8];
                 for (row, block) in square.iter_mut().zip(group * 8..blocks) {
                     *row = self.tile[block * BLOCK_BYTES + byte];
                 }
                 let square = transposed(u64::from_le_bytes(square)).to_le_bytes();
-                for (slice, value) in square.into_iter().enumerate() {
-                    turned[(byte * 8 + slice) * width + group] = value;
+                for (hash, value) in square.into_iter().enumerate() {
+                    turned[(byte * 8 + hash) * width + group] = value;
                 }
             }
         }
@@ -118,16 +98,16 @@ impl NameIndexWriter {
         self.tiles.append(&turned)
     }
 
-    /// Returns the number of slices: as few as leave half of the bits unset.
-    fn slices(&self, blocks: usize) -> usize {
-        let mut slices = MAX_SLICES;
-        for &set in &self.set[1..] {
-            if set * 2 > (blocks * slices / 2) as u64 {
-                break;
-            }
-            slices /= 2;
+    /// Returns the shape with as many slices as a block has hashes on average. Then about 60 % of the bits are set, and
+    /// each slice that a search reads rules out most.
+    fn shape(&self) -> IndexShape {
+        let blocks = self.rows.div_ceil(BLOCK_ROWS);
+        let slice_hashes = (HASHES * blocks) as u64 / self.set.max(1);
+        IndexShape {
+            rows: self.rows as u64,
+            block_rows: BLOCK_ROWS as u32,
+            slice_hashes: slice_hashes.min(MAX_SLICE_HASHES.into()) as u32,
         }
-        slices
     }
 
     /// Writes the index, and returns its length.
@@ -135,37 +115,33 @@ impl NameIndexWriter {
         if !self.tile.is_empty() {
             self.end_tile()?;
         }
-        let blocks = self.rows.div_ceil(BLOCK_ROWS);
-        let slices = self.slices(blocks);
-        let shape = IndexShape {
-            rows: self.rows as u64,
-            block_rows: BLOCK_ROWS as u32,
-            slices: slices as u32,
-        };
+        let shape = self.shape();
         out.write_all(&shape.header())?;
-        let length = blocks.div_ceil(8);
-        debug_assert_eq!(self.tiles.len(), (length * MAX_SLICES) as u64, "BUG: a block is missing");
+        let length = shape.blocks().div_ceil(8) as usize;
+        debug_assert_eq!(self.tiles.len(), (length * HASHES) as u64, "BUG: a block is missing");
+        let (slices, slice_hashes) = (shape.slices() as usize, shape.slice_hashes as usize);
         // As many slices at a time as fit into some memory.
         let at_once = (WRITE_BYTES / length).clamp(1, slices);
         let (mut bits, mut part) = (Vec::new(), Vec::new());
         for first in (0..slices).step_by(at_once) {
             let count = at_once.min(slices - first);
+            let hashes = first * slice_hashes..HASHES.min((first + count) * slice_hashes);
             bits.clear();
             bits.resize(count * length, 0);
             let (mut tile, mut column) = (0, 0);
             while column < length {
                 let width = (length - column).min(TILE_BLOCKS / 8);
-                // A slice has the grams of all that it would be divided into.
-                for of in (first..MAX_SLICES).step_by(slices) {
-                    part.resize(count * width, 0);
-                    self.tiles.read_exact_at(tile + (of * width) as u64, &mut part)?;
-                    for (row, slice) in part.chunks_exact(width).zip(bits.chunks_exact_mut(length))
-                    {
+                part.resize(hashes.len() * width, 0);
+                self.tiles.read_exact_at(tile + (hashes.start * width) as u64, &mut part)?;
+                let of_slices =
+                    part.chunks(slice_hashes * width).zip(bits.chunks_exact_mut(length));
+                for (rows, slice) in of_slices {
+                    for row in rows.chunks_exact(width) {
                         let slice = &mut slice[column..column + width];
                         slice.iter_mut().zip(row).for_each(|(bits, more)| *bits |= more);
                     }
                 }
-                tile += (width * MAX_SLICES) as u64;
+                tile += (width * HASHES) as u64;
                 column += width;
             }
             for (slice, bits) in bits.chunks_exact(length).enumerate() {
@@ -220,28 +196,44 @@ mod tests {
     fn encode_sets_the_bit_of_each_block_in_the_slice() {
         let rows = 11 * BLOCK_ROWS + 1;
         let mut bits = vec![0; 12 * BLOCK_BYTES];
-        // Slice 5 of block 3, slice 16383 of block 11, and too many in block 0 to halve them twice.
+        // Hash 5 of block 3, and the last hash of block 11.
         bits[3 * BLOCK_BYTES] = 1 << 5;
         bits[12 * BLOCK_BYTES - 1] = 0x80;
-        let index = encode(rows, &bits);
-        // One block of twelve, with every bit set, leaves more than half unset.
-        bits[..BLOCK_BYTES].fill(0xff);
-        assert_eq!(encode(rows, &bits).len(), index.len());
-        bits[..5 * BLOCK_BYTES].fill(0xff);
-        let shape = |slices| IndexShape { rows: rows as u64, block_rows: 512, slices };
-        assert_eq!(encode(rows, &bits).len() as u64, shape(1024).length());
-        bits[5 * BLOCK_BYTES..8 * BLOCK_BYTES].fill(0xff);
-        assert_eq!(encode(rows, &bits).len() as u64, shape(16384).length());
-        assert_eq!(index.len() as u64, shape(1024).length());
-        for slice in 0..1024 {
-            let bytes = &index[HEADER_BYTES + slice * (2 + CHECKSUM_BYTES)..][..6];
-            let expected: [u8; 2] = match slice {
-                5 => [1 << 3, 0],
-                1023 => [0, 1 << 3],
-                _ => [0, 0],
-            };
-            assert_eq!(bytes[..2], expected, "{slice}");
-            assert_eq!(bytes[2..], checksum(slice as u32, &expected), "{slice}");
-        }
+        let shape = |slice_hashes| IndexShape { rows: rows as u64, block_rows: 2048, slice_hashes };
+        let assert_slices = |index: &[u8], shape: IndexShape, of: &dyn Fn(u32) -> [u8; 2]| {
+            assert_eq!(index.len() as u64, shape.length());
+            for slice in 0..shape.slices() {
+                let at = HEADER_BYTES + slice as usize * (2 + CHECKSUM_BYTES);
+                assert_eq!(index[at..at + 2], of(slice), "{slice}");
+                assert_eq!(index[at + 2..at + 6], checksum(slice, &of(slice)), "{slice}");
+            }
+        };
+        // With two bits of 12 blocks, as many hashes as possible share a slice.
+        assert_slices(&encode(rows, &bits), shape(64), &|slice| match slice {
+            0 => [1 << 3, 0],
+            1023 => [0, 1 << 3],
+            _ => [0, 0],
+        });
+        // A third of all bits: three hashes each, and one in the last slice.
+        bits[..4 * BLOCK_BYTES].fill(0xff);
+        bits[BLOCK_BYTES - 1] = 0x7f;
+        assert_slices(&encode(rows, &bits), shape(3), &|slice| match slice {
+            21845 => [0b1110, 1 << 3],
+            _ => [0b1111, 0],
+        });
+        bits.fill(0xff);
+        assert_slices(&encode(rows, &bits), shape(1), &|_| [0xff, 0x0f]);
+    }
+
+    #[test]
+    fn encode_joins_tiles() {
+        let blocks = TILE_BLOCKS + 9;
+        let mut bits = vec![0; blocks * BLOCK_BYTES];
+        bits[(TILE_BLOCKS + 8) * BLOCK_BYTES] = 1;
+        bits[7 * BLOCK_BYTES] = 1;
+        let index = encode(blocks * BLOCK_ROWS, &bits);
+        let mut expected = vec![0; blocks.div_ceil(8)];
+        (expected[0], expected[TILE_BLOCKS / 8 + 1]) = (1 << 7, 1);
+        assert_eq!(index[HEADER_BYTES..][..expected.len()], expected);
     }
 }
