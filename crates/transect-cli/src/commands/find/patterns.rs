@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 
 use globset::GlobBuilder;
 use regex::bytes::{Regex, RegexBuilder};
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Class, Hir, HirKind};
 use transect::Error;
 use transect_snapshot::NamePattern;
 
@@ -25,15 +27,18 @@ fn parse_one(args: &FindArgs, pattern: &OsStr) -> Result<NamePattern, CliError> 
     if args.regex {
         let pattern = text(pattern)?;
         let regex = regex(pattern, pattern, args.ignore_case)?;
-        return Ok(NamePattern::name([], move |name| regex.is_match(name)));
+        let words = words_of_regex(pattern, args.ignore_case);
+        return Ok(NamePattern::name(words, move |name| regex.is_match(name)));
     }
     // Only a regular expression knows the case of other letters.
     if let Some(text) = pattern.to_str().filter(|_| args.ignore_case)
         && !text.is_ascii()
         && !text.contains('/')
     {
-        let regex = regex(text, &regex::escape(text), true)?;
-        return Ok(NamePattern::name([], move |name| regex.is_match(name)));
+        let escaped = regex::escape(text);
+        let regex = regex(text, &escaped, true)?;
+        let words = words_of_regex(&escaped, true);
+        return Ok(NamePattern::name(words, move |name| regex.is_match(name)));
     }
     let bytes = pattern.as_encoded_bytes();
     if cfg!(windows) {
@@ -113,6 +118,53 @@ fn words_of_path(glob: &str) -> Vec<Vec<u8>> {
     }
 }
 
+/// Returns the texts that every name has which a regular expression matches; if it ignores case, without the case of ASCII
+/// letters.
+fn words_of_regex(regex: &str, ignore_case: bool) -> Vec<Vec<u8>> {
+    let parsed =
+        ParserBuilder::new().utf8(false).case_insensitive(ignore_case).build().parse(regex);
+    let mut words = vec![Vec::new()];
+    if let Ok(parsed) = parsed {
+        add_words(&parsed, ignore_case, &mut words);
+    }
+    words.into_iter().filter(|word| !word.is_empty()).collect()
+}
+
+/// Adds the texts of a part of a regular expression. The last word ends where the part begins.
+fn add_words(part: &Hir, ignore_case: bool, words: &mut Vec<Vec<u8>>) {
+    let mut append = |text: &[u8]| words.last_mut().expect("BUG: no word").extend_from_slice(text);
+    match part.kind() {
+        HirKind::Literal(literal) => append(&literal.0),
+        HirKind::Class(class) if ignore_case && let Some(letter) = letter(class) => {
+            append(&[letter])
+        }
+        // They match between two bytes.
+        HirKind::Empty | HirKind::Look(_) => {}
+        HirKind::Capture(capture) => add_words(&capture.sub, ignore_case, words),
+        HirKind::Concat(parts) => {
+            parts.iter().for_each(|part| add_words(part, ignore_case, words));
+        }
+        HirKind::Repetition(repetition) => {
+            words.push(Vec::new());
+            if repetition.min > 0 {
+                add_words(&repetition.sub, ignore_case, words);
+                words.push(Vec::new());
+            }
+        }
+        HirKind::Class(_) | HirKind::Alternation(_) => words.push(Vec::new()),
+    }
+}
+
+/// Returns the lower case of an ASCII letter if a class has only its two cases. Those of k and s have another letter.
+fn letter(class: &Class) -> Option<u8> {
+    let Class::Unicode(class) = class else { return None };
+    let [upper, lower] = class.ranges() else { return None };
+    let is_one = upper.len() == 1 && lower.len() == 1;
+    let lower = lower.start();
+    let is_letter = lower.is_ascii_lowercase() && upper.start() == lower.to_ascii_uppercase();
+    (is_one && is_letter).then_some(lower as u8)
+}
+
 fn regex(pattern: &str, regex: &str, ignore_case: bool) -> Result<Regex, Error> {
     let built = RegexBuilder::new(regex).case_insensitive(ignore_case).build();
     built.map_err(|error| Error::invalid_pattern(pattern, &error))
@@ -148,6 +200,36 @@ mod tests {
             for name in names {
                 assert!(regex.is_match(name.as_bytes()), "{glob} {name}");
                 assert!(texts.iter().all(|word| name.contains(word)), "{glob} {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_of_regex_are_in_every_name_that_matches() {
+        for (regex, ignore_case, expected, names) in [
+            ("^make(file)?$", false, &["make"][..], &["make", "makefile"][..]),
+            ("a(bc)d[0-9]+e{2,3}f*gh?i", false, &["abcd", "e", "g", "i"], &["abcd7eegi"]),
+            (r"\.tar\.(gz|xz)$", false, &[".tar."], &["a.tar.gz", "b.tar.xz"]),
+            ("lib.*so|other", false, &[], &["libx.so", "another"]),
+            ("(ab)+c", false, &["ab", "c"], &["xababc"]),
+            ("(?i)word", false, &[], &["WORD"]),
+            ("x{0}y", false, &["y"], &["y"]),
+            (r"[a]\bb?", false, &["a"], &["a b"]),
+            ("Read-me[Xx]", true, &["read-mex"], &["README-mex READ-MEX"]),
+            ("Makes", true, &["ma", "e"], &["MA\u{212a}E\u{17f}", "makes"]),
+            ("\u{c4}pfel", true, &["pfel"], &["\u{e4}PFEL"]),
+            (r"a(?-u:\xff)b", false, &["a\u{ff}b"], &[]),
+        ] {
+            let words = words_of_regex(regex, ignore_case);
+            let text = |word: &Vec<u8>| word.iter().map(|&byte| char::from(byte)).collect();
+            let texts: Vec<String> = words.iter().map(text).collect();
+            assert_eq!(texts, expected, "{regex}");
+            let matcher = RegexBuilder::new(regex).case_insensitive(ignore_case).build().unwrap();
+            for name in names {
+                assert!(matcher.is_match(name.as_bytes()), "{regex} {name}");
+                let lower = name.to_ascii_lowercase();
+                let name = if ignore_case { &lower } else { *name };
+                assert!(texts.iter().all(|word| name.contains(word)), "{regex} {name}");
             }
         }
     }
