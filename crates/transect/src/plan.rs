@@ -21,9 +21,13 @@ use crate::progress::Progress;
 /// A waiting thread costs no processor time, and a device serves many requests at once. With a cold
 /// cache 32 threads are 1.9 times as fast as 2 (peers-scan: `floor -t32`); more threads gained
 /// nothing.
-const DEFAULT_WAITING_THREADS: usize = 32;
+const DEFAULT_DEVICE_THREADS: usize = 32;
 
-/// The largest default number of threads, on any number of cores: the largest that was measured.
+/// The default number of threads on a network: each answer takes milliseconds, however many are under way.
+const DEFAULT_NETWORK_THREADS: usize = 128;
+
+/// The largest default number of threads while directories come from memory or wait for a device, on any number of cores: the
+/// largest that was measured.
 const MAX_DEFAULT_THREADS: usize = 64;
 
 /// Descriptors left for the standard streams, the output and the caller.
@@ -62,6 +66,14 @@ pub(crate) struct ThreadLimits {
     requested: bool,
     /// The maximum that the descriptor limit allows.
     max: usize,
+}
+
+/// How many threads to use at most, by where directories come from: each number is at least the one before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MaxThreads {
+    pub(crate) memory: usize,
+    pub(crate) device: usize,
+    pub(crate) network: usize,
 }
 
 impl ScanPlan {
@@ -140,24 +152,25 @@ impl ThreadLimits {
 
     /// Returns the number of threads to use while directories come from memory.
     pub(crate) fn busy(self) -> usize {
-        self.limits().0
+        self.limits().memory
     }
 
-    /// Returns the numbers of threads to use while directories come from memory, and while they wait
-    /// for a device: the second is at least the first.
+    /// Returns the numbers of threads to use.
     ///
     /// Called only when a walk needs a second thread: counting the available cores of a container
     /// takes twenty system calls, more than a small directory.
-    pub(crate) fn limits(self) -> (usize, usize) {
+    pub(crate) fn limits(self) -> MaxThreads {
         let cores = LazyCell::new(cores);
-        let busy = self.busy.unwrap_or_else(|| cores.min(MAX_DEFAULT_THREADS)).clamp(1, self.max);
-        let waiting = || cores.clamp(DEFAULT_WAITING_THREADS, MAX_DEFAULT_THREADS);
-        (busy, self.waiting.unwrap_or_else(waiting).max(busy).min(self.max))
+        let memory = self.busy.unwrap_or_else(|| cores.min(MAX_DEFAULT_THREADS)).clamp(1, self.max);
+        let device = || cores.clamp(DEFAULT_DEVICE_THREADS, MAX_DEFAULT_THREADS);
+        let device = self.waiting.unwrap_or_else(device).max(memory).min(self.max);
+        let network = self.waiting.unwrap_or(DEFAULT_NETWORK_THREADS).max(device).min(self.max);
+        MaxThreads { memory, device, network }
     }
 
     /// Returns the maximum number of descriptors that the threads use at once.
     fn descriptors(self) -> usize {
-        let max = |requested: Option<usize>| requested.unwrap_or(MAX_DEFAULT_THREADS);
+        let max = |requested: Option<usize>| requested.unwrap_or(DEFAULT_NETWORK_THREADS);
         max(self.busy).max(max(self.waiting)).min(self.max) * DESCRIPTORS_PER_THREAD
     }
 }
@@ -202,9 +215,10 @@ fn reader_settings(reader: ReaderKind, given: &WalkSettings) -> Result<ReaderSet
 mod tests {
     use super::*;
 
-    fn threads(options: ScanOptions) -> (usize, usize) {
+    fn threads(options: ScanOptions) -> [usize; 3] {
         let plan = options.plan().expect("options that can be");
-        plan.threads.limits()
+        let MaxThreads { memory, device, network } = plan.threads.limits();
+        [memory, device, network]
     }
 
     #[test]
@@ -224,14 +238,15 @@ mod tests {
     #[test]
     fn threads_busy_and_waiting_limited_separately() {
         let options = || ScanOptions::new(["."]);
-        let (busy, waiting) = threads(options());
-        assert!(busy <= cores() && waiting >= DEFAULT_WAITING_THREADS);
-        assert_eq!(threads(options().busy_threads(3)), (3, waiting.max(3)));
-        assert_eq!(threads(options().busy_threads(1).waiting_threads(5)), (1, 5));
+        let [memory, device, network] = threads(options());
+        assert!(memory <= cores() && device >= DEFAULT_DEVICE_THREADS && network > device);
+        assert_eq!(threads(options().busy_threads(3)), [3, device.max(3), network]);
+        assert_eq!(threads(options().busy_threads(1).waiting_threads(5)), [1, 5, 5]);
         // Waiting threads come on top of the busy ones.
-        assert_eq!(threads(options().busy_threads(4).waiting_threads(2)), (4, 4));
-        assert_eq!(threads(options().threads(2).busy_threads(7)), (2, 2));
-        assert_eq!(threads(options().order(Order::Queue).busy_threads(7)), (1, 1));
-        assert_eq!(threads(options().waiting_threads(500).max_open(40)), (busy.min(10), 10));
+        assert_eq!(threads(options().busy_threads(4).waiting_threads(2)), [4; 3]);
+        assert_eq!(threads(options().threads(2).busy_threads(7)), [2; 3]);
+        assert_eq!(threads(options().order(Order::Queue).busy_threads(7)), [1; 3]);
+        let few = threads(options().waiting_threads(500).max_open(40));
+        assert_eq!(few, [memory.min(10), 10, 10]);
     }
 }

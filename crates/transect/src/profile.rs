@@ -34,7 +34,7 @@ pub struct WalkSettings {
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub busy_threads: Option<usize>,
     /// The maximum number of threads while directories wait for a device or the network; by default
-    /// 32.
+    /// 32, and 128 where directories take milliseconds.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub waiting_threads: Option<usize>,
     /// Bytes per listing call, 4 KiB to 4 MiB; by default 64 KiB. Only for readers with a buffer

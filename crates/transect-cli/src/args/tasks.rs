@@ -75,7 +75,7 @@ pub(crate) struct TaskArgs {
     /// Read nothing, and publish a part with an error for each directory of the task
     #[arg(long, conflicts_with = "first")]
     pub(crate) give_up: bool,
-    /// Use at most N threads; many hide the latency of a network [default: one per CPU, up to 32 while waiting]
+    /// Use at most N threads; many hide the latency of a network [default: one per CPU, more while waiting]
     #[arg(short = 'j', long, value_name = "N", conflicts_with = "first",
           value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,

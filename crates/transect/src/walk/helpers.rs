@@ -23,6 +23,7 @@ use std::sync::{Arc, Mutex};
 use transect_sys::Batch;
 
 use crate::lock::lock;
+use crate::walk::device_wait::Latency;
 
 /// The other threads of a walk, as one sees them that reads a large directory. `H` is an open
 /// directory.
@@ -37,8 +38,8 @@ pub(super) trait Helpers<H> {
     fn pending(&self) -> &PendingBatches<H>;
 
     /// Wakes a thread, or starts one, because more batches wait than the caller queries next.
-    /// If they wait for a device, `for_device` threads are worth it, also more than cores.
-    fn call(&self, for_device: usize);
+    /// There may be more threads than cores if they wait for a device.
+    fn call(&self, latency: Latency);
 }
 
 /// The listed batches of large directories whose attributes were not queried yet, oldest first.

@@ -8,6 +8,7 @@ use std::thread::Builder;
 use transect_sys::Reader;
 
 use crate::lock::{OnPanic, lock};
+use crate::walk::device_wait::Latency;
 use crate::walk::helpers::{Helpers, PendingBatch, PendingBatches};
 use crate::walk::shared::WalkShared;
 use crate::walk::task::{Task, Tasks};
@@ -134,7 +135,7 @@ impl<H> Helpers<H> for TaskQueue<H> {
         &self.batches
     }
 
-    fn call(&self, _: usize) {
+    fn call(&self, _: Latency) {
         // A thread that has found no batch waits once the lock is free.
         let _state = lock(&self.state);
         self.changed.notify_one();

@@ -31,7 +31,12 @@ impl SpareWork {
 
     /// Adds a directory that was read.
     pub(super) fn add(&mut self, entries: u32, took: Duration) {
-        self.waits.add(entries, took);
+        self.waits.add(entries, took, 1);
+    }
+
+    /// Returns which directories were slow.
+    pub(super) fn waits(&self) -> DeviceWait {
+        self.waits
     }
 
     /// Returns whether the walk gets a second thread while `tasks` wait.

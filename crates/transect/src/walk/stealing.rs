@@ -21,7 +21,7 @@
 //! wait, or more and more, or when several have waited for long ([`SpareWork`]). From then on, while a thread has tasks to spare and no thread sleeps,
 //! another one is started: up to the number of cores while directories come from memory, beyond it
 //! only while they wait for a device. So a tree of ten files starts no thread, a warm tree as many as
-//! can work, and a cold tree as many as the device can serve. A single slow directory does not prove
+//! can work, and a cold tree as many as the device can serve. On a network, every task to spare gets a thread. A single slow directory does not prove
 //! waiting: the scheduler may have taken the core away. That happens once in hundreds of directories,
 //! though, and a device makes nearly all of them slow, so several of a thread's last eight directories
 //! must have been slow ([`DeviceWait`]).
@@ -31,7 +31,7 @@
 //! announced as tasks are.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::{Builder, Scope};
 use std::time::Instant;
 
@@ -39,7 +39,8 @@ use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 use transect_sys::Reader;
 
 use crate::lock::{OnPanic, lock};
-use crate::walk::device_wait::DeviceWait;
+use crate::plan::MaxThreads;
+use crate::walk::device_wait::{DeviceWait, Latency};
 use crate::walk::helpers::{Helpers, PendingBatches};
 use crate::walk::shared::WalkShared;
 use crate::walk::spare_work::SpareWork;
@@ -48,13 +49,11 @@ use crate::walk::worker::{Reading, WithWorker, Worker};
 
 struct Pool<'p, R: Reader> {
     with_worker: &'p WithWorker<'p, R>,
-    stealers: Vec<Stealer<TaskOf<R>>>,
-    /// The stacks of threads that have not been started.
-    unstarted: Mutex<Stacks<R>>,
+    /// The stacks of all threads, each set by its thread when that begins.
+    stealers: Vec<OnceLock<Stealer<TaskOf<R>>>>,
+    /// The number of threads that were started, or failed to start.
     started: AtomicUsize,
-    /// The maximum number of threads while directories come from memory, and while they wait.
-    busy: usize,
-    waiting: usize,
+    limits: MaxThreads,
     pending: AtomicUsize,
     /// Batches of large directories, for threads without tasks.
     batches: PendingBatches<R::Handle>,
@@ -64,9 +63,6 @@ struct Pool<'p, R: Reader> {
     /// A thread panicked: the others must not wait for its tasks.
     aborted: AtomicBool,
 }
-
-/// Thread numbers, each with its stack.
-type Stacks<R> = Vec<(usize, Deque<TaskOf<R>>)>;
 
 /// Visits `tasks` and all directories below them.
 pub(super) fn drain<R: Reader>(
@@ -88,18 +84,12 @@ pub(super) fn drain<R: Reader>(
             tasks.append(&mut children);
         }
     }
-    let (busy, waiting) = shared.plan.threads.limits();
-    let mut deques: Stacks<R> = (0..waiting).map(|id| (id, Deque::new_lifo())).collect();
-    let stealers = deques.iter().map(|(_, deque)| deque.stealer()).collect();
-    deques.reverse();
-    let (id, local) = deques.pop().expect("BUG: a walk has at least one thread");
+    let limits = shared.plan.threads.limits();
     let pool = Pool {
         with_worker,
-        stealers,
-        unstarted: Mutex::new(deques),
+        stealers: (0..limits.network).map(|_| OnceLock::new()).collect(),
         started: AtomicUsize::new(1),
-        busy,
-        waiting,
+        limits,
         pending: AtomicUsize::new(tasks.len() + usize::from(large.is_some())),
         batches: PendingBatches::default(),
         sleepers: AtomicUsize::new(0),
@@ -108,10 +98,11 @@ pub(super) fn drain<R: Reader>(
         aborted: AtomicBool::new(false),
     };
     std::thread::scope(|scope| {
+        let local = pool.new_stack(0);
         tasks.into_iter().for_each(|task| local.push(task));
-        pool.begin(scope, (id, local), first, large.map(|large| (large, children)));
+        pool.begin(scope, &local, first, spare.waits(), large.map(|large| (large, children)));
     });
-    pool.started.into_inner()
+    pool.stealers.iter().filter(|stealer| stealer.get().is_some()).count()
 }
 
 impl<R: Reader> Pool<'_, R> {
@@ -119,8 +110,9 @@ impl<R: Reader> Pool<'_, R> {
     fn begin<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
-        (id, local): (usize, Deque<TaskOf<R>>),
+        local: &Deque<TaskOf<R>>,
         worker: &mut Worker<'_, R>,
+        waits: DeviceWait,
         large: Option<(Reading<R>, Tasks<R>)>,
     ) {
         if let Some((large, mut children)) = large {
@@ -130,7 +122,7 @@ impl<R: Reader> Pool<'_, R> {
             self.finish_task(children.len());
             children.into_iter().for_each(|child| local.push(child));
         }
-        self.work(scope, id, &local, worker);
+        self.work(scope, 0, local, worker, waits);
     }
 
     fn work<'scope>(
@@ -139,24 +131,25 @@ impl<R: Reader> Pool<'_, R> {
         id: usize,
         local: &Deque<TaskOf<R>>,
         worker: &mut Worker<'_, R>,
+        mut waits: DeviceWait,
     ) {
         let _abort = self.abort_on_panic();
         let helpers = PoolHelpers { pool: self, scope };
         let mut children = Vec::new();
-        let mut waits = DeviceWait::default();
         if local.len() > 1 {
-            self.share_work(scope, 0);
+            self.share_work(scope, waits.take_proof(), local.len());
         }
         while let Some(task) = self.next_task(id, local, worker) {
             let began = Instant::now();
             let entries = worker.visit_with(&helpers, task, &mut children);
             // A sink that waits for its consumer says nothing about the device.
-            waits.add(entries, began.elapsed().saturating_sub(worker.take_sink_wait()));
+            let took = began.elapsed().saturating_sub(worker.take_sink_wait());
+            waits.add(entries, took, self.started.load(Ordering::Relaxed));
             self.finish_task(children.len());
             children.drain(..).for_each(|child| local.push(child));
-            // This thread needs one task for itself.
+            // A proof is kept while there is nothing to start a thread for.
             if local.len() > 1 {
-                self.share_work(scope, waits.take_proof());
+                self.share_work(scope, waits.take_proof(), local.len());
             }
         }
     }
@@ -208,12 +201,14 @@ impl<R: Reader> Pool<'_, R> {
     }
 
     fn is_anything_left(&self) -> bool {
-        self.batches.len() > 0 || self.stealers.iter().any(|stealer| !stealer.is_empty())
+        self.batches.len() > 0
+            || self.stacks().iter().any(|stack| !stack.get().is_none_or(Stealer::is_empty))
     }
 
     fn steal(&self, id: usize, local: &Deque<TaskOf<R>>) -> Option<TaskOf<R>> {
-        let threads = self.stealers.len();
-        for victim in (id + 1..id + threads).map(|victim| &self.stealers[victim % threads]) {
+        let stacks = self.stacks();
+        let others = stacks[id + 1..].iter().chain(&stacks[..id]);
+        for victim in others.filter_map(OnceLock::get) {
             loop {
                 match victim.steal_batch_and_pop(local) {
                     Steal::Success(task) => {
@@ -238,20 +233,22 @@ impl<R: Reader> Pool<'_, R> {
         }
     }
 
-    /// Wakes a thread, or starts one, because there are tasks to spare; starts more, if the device is worth it.
-    fn share_work<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, for_device: usize) {
+    /// Wakes a thread, or starts one, because several `tasks` wait and the caller takes one of them. Starts more for
+    /// the others if the device is worth it.
+    fn share_work<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        latency: Latency,
+        tasks: usize,
+    ) {
         fence(Ordering::SeqCst);
-        if self.sleepers.load(Ordering::Relaxed) > 0 {
+        let sleepers = self.sleepers.load(Ordering::Relaxed);
+        if sleepers > 0 {
             let _gate = lock(&self.gate);
             self.wake.notify_one();
-            return;
         }
-        let limit = if for_device > 0 { self.waiting } else { self.busy };
-        for _ in 0..for_device.max(1) {
-            if self.started.load(Ordering::Relaxed) < limit {
-                self.start_one(scope);
-            }
-        }
+        let threads = latency.threads_for(tasks - 1).saturating_sub(sleepers);
+        (0..threads).take_while(|_| self.start_one(scope, latency)).count();
     }
 
     fn wake_one(&self) {
@@ -262,17 +259,32 @@ impl<R: Reader> Pool<'_, R> {
         }
     }
 
-    fn start_one<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
-        let Some((id, local)) = lock(&self.unstarted).pop() else {
-            return;
+    /// Starts a thread, unless there are as many as the latency is worth.
+    fn start_one<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, latency: Latency) -> bool {
+        let limit = latency.max_threads(self.limits);
+        let next = |started| (started < limit).then_some(started + 1);
+        let Ok(id) = self.started.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next) else {
+            return false;
         };
         let thread = Builder::new().spawn_scoped(scope, move || {
-            (self.with_worker)(id, &mut |worker| self.work(scope, id, &local, worker));
+            let local = self.new_stack(id);
+            let waits = DeviceWait::expecting(latency);
+            (self.with_worker)(id, &mut |worker| self.work(scope, id, &local, worker, waits));
         });
         // Without another thread the walk continues on those that run.
-        if thread.is_ok() {
-            self.started.fetch_add(1, Ordering::Relaxed);
-        }
+        thread.is_ok()
+    }
+
+    /// Returns an empty stack, from which other threads can steal.
+    fn new_stack(&self, id: usize) -> Deque<TaskOf<R>> {
+        let stack = Deque::new_lifo();
+        assert!(self.stealers[id].set(stack.stealer()).is_ok(), "BUG: two threads with one number");
+        stack
+    }
+
+    /// Returns the stacks of the threads that were started.
+    fn stacks(&self) -> &[OnceLock<Stealer<TaskOf<R>>>] {
+        &self.stealers[..self.started.load(Ordering::Relaxed)]
     }
 }
 
@@ -284,19 +296,19 @@ struct PoolHelpers<'scope, 'env, 'p, R: Reader> {
 
 impl<R: Reader> Helpers<R::Handle> for PoolHelpers<'_, '_, '_, R> {
     fn are_free(&self) -> bool {
-        let Pool { sleepers, started, busy, .. } = self.pool;
-        sleepers.load(Ordering::Relaxed) > 0 || started.load(Ordering::Relaxed) < *busy
+        let Pool { sleepers, started, limits, .. } = self.pool;
+        sleepers.load(Ordering::Relaxed) > 0 || started.load(Ordering::Relaxed) < limits.memory
     }
 
     fn threads(&self) -> usize {
-        self.pool.started.load(Ordering::Relaxed).max(self.pool.busy)
+        self.pool.started.load(Ordering::Relaxed).max(self.pool.limits.memory)
     }
 
     fn pending(&self) -> &PendingBatches<R::Handle> {
         &self.pool.batches
     }
 
-    fn call(&self, for_device: usize) {
-        self.pool.share_work(self.scope, for_device);
+    fn call(&self, latency: Latency) {
+        self.pool.share_work(self.scope, latency, self.pending().len());
     }
 }

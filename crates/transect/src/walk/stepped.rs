@@ -134,7 +134,7 @@ impl<R: Reader, S: Sink> SteppedWalk<R, S> {
     /// between directories.
     pub(crate) fn can_use_threads(&self) -> bool {
         let plan = &self.shared.plan;
-        self.tasks.len() > 1 && plan.order.is_parallel() && plan.threads.limits().1 > 1
+        self.tasks.len() > 1 && plan.order.is_parallel() && plan.threads.limits().network > 1
     }
 
     /// Returns the sink; `None` after a panic in it.

@@ -104,7 +104,7 @@ impl<R: Reader> Worker<'_, R> {
                 let entries = batch.len() as u32;
                 let began = Instant::now();
                 batch.finish(|handle, batch| self.reader.fill(handle, batch, &shared.want));
-                waits.add(entries, began.elapsed());
+                waits.add(entries, began.elapsed(), helpers.threads());
             } else {
                 ahead.wait();
             }
