@@ -202,6 +202,19 @@ impl Step for Chain {
         self.steps.iter().map(|entry| entry.step.cost()).max().unwrap_or_default()
     }
 
+    fn use_threads(
+        &mut self,
+        size: u64,
+        another: &mut dyn FnMut() -> bool,
+    ) -> Result<(), InvalidData> {
+        self.steps.iter_mut().try_for_each(|entry| {
+            entry.step.use_threads(size, another).map_err(|mut error| {
+                entry.word.clone_into(&mut error.step);
+                error
+            })
+        })
+    }
+
     fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         match self.shape {
             // Nothing is changed, so the caller already has the bytes.

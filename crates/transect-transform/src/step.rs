@@ -103,6 +103,22 @@ pub trait Step: Send {
         Cost::Light
     }
 
+    /// Prepares for a file of `size` bytes, so that a slow step can process it on several threads.
+    /// Called at most once, before the first block. `another` reserves an idle thread until the end
+    /// of the file, and returns whether there was one. The result may depend on `size`, but not on
+    /// the number of threads.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    fn use_threads(
+        &mut self,
+        size: u64,
+        another: &mut dyn FnMut() -> bool,
+    ) -> Result<(), InvalidData> {
+        let _ = (size, another);
+        Ok(())
+    }
+
     /// Processes the next bytes, and writes to `out` every byte of the result that is already
     /// certain. The step keeps undecided bytes: a few, and never more than a fixed limit.
     ///

@@ -160,7 +160,7 @@ impl PassRunner {
     fn pass(
         &mut self,
         source: &Source,
-        step: Option<&mut dyn Step>,
+        mut step: Option<&mut dyn Step>,
         mut out: Option<&mut Replacement>,
         Plan { method, reason, block }: Plan,
         Task { shape, output, .. }: Task,
@@ -173,6 +173,16 @@ impl PassRunner {
             .max(1);
         let ring = self.ring(source, method, size)?;
         let Self { options, block, scratch, .. } = self;
+        // Returned when the pass ends.
+        let mut borrowed = Vec::new();
+        if let Some(step) = &mut step {
+            let idle = options.idle.as_deref();
+            let mut another = || {
+                let thread = idle.and_then(IdleThreads::borrow);
+                thread.map(|thread| borrowed.push(thread)).is_some()
+            };
+            step.use_threads(source.size(), &mut another).map_err(Error::invalid(source.path()))?;
+        }
         let (came, findings) = match (method, &mut out) {
             (IoMethod::KernelCopy, Some(out)) => {
                 let PassOptions { cancel, progress, .. } = options;

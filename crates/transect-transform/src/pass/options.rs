@@ -38,7 +38,8 @@ transect_sys::options! {
         cancel: Cancel = Cancel,
         /// Sets a counter of the bytes read, for progress displays.
         progress: Option<Arc<AtomicU64>> = impl Into<Option<Arc<AtomicU64>>>,
-        /// Sets threads that may help with a large file, unless a method or a block size is set.
+        /// Sets threads that may help with a large file. If a method or a block size is set, they do not
+        /// help with digests.
         idle: Option<Arc<IdleThreads>> = impl Into<Option<Arc<IdleThreads>>>,
         ;
     }

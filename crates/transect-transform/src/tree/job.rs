@@ -56,7 +56,7 @@ transect_sys::options! {
         /// in place.
         replace: ReplaceOptions = ReplaceOptions,
         /// Sets the number of threads. Each processes a file of its own; threads without one help with the
-        /// digest of a large file. [`PassOptions::idle`] is ignored.
+        /// digest or the compression of a large file. [`PassOptions::idle`] is ignored.
         threads: usize = usize,
         /// Sets a journal that records finished inputs; inputs that an earlier run recorded are skipped.
         journal: Option<Arc<JobJournal>> = impl Into<Option<Arc<JobJournal>>>,

@@ -283,6 +283,32 @@ fn job_large_digest_uses_all_threads() {
 }
 
 #[test]
+fn job_large_zstd_same_on_every_number_of_threads() {
+    let temp = TempDir::new();
+    let content: Vec<_> = (0_u32..9 << 20).flat_map(u32::to_le_bytes).collect();
+    std::fs::write(temp.join("large"), &content).unwrap();
+    let inputs = inputs(temp.path());
+    let results = [1, 2, 8].map(|threads| {
+        let output = temp.join(format!("out{threads}"));
+        let target = OutputTarget::File(output.clone());
+        let job = job(target, threads, Durability::None);
+        let outcomes = run(&job, "zstd=1", &inputs);
+        assert_eq!(statuses(&outcomes)[0].1, Some(FileStatus::Written));
+        let result = std::fs::read(&output).unwrap();
+        std::fs::rename(&output, temp.join("packed")).unwrap();
+        let packed = [Input::new(temp.join("packed"))];
+        run(
+            &self::job(OutputTarget::File(output.clone()), threads, Durability::None),
+            "unzstd",
+            &packed,
+        );
+        assert!(std::fs::read(&output).unwrap() == content);
+        result
+    });
+    assert!(results.iter().all(|result| *result == results[0]));
+}
+
+#[test]
 #[cfg(unix)]
 fn symlinks_followed_only_as_roots() {
     let temp = TempDir::new();
