@@ -40,9 +40,13 @@ impl Bounds {
         (least <= greatest).then_some(Self::Unsigned(least, greatest))
     }
 
-    /// Returns the bounds of texts; `None` if there are none.
-    pub(super) fn of_texts<'t>(texts: impl Iterator<Item = &'t str> + Clone) -> Option<Self> {
-        Some(Self::Text(texts.clone().min()?.to_owned(), texts.max()?.to_owned()))
+    /// Returns the bounds of texts, which are UTF-8; `None` if there are none.
+    pub(super) fn of_texts<'t>(mut texts: impl Iterator<Item = &'t [u8]>) -> Option<Self> {
+        let first = texts.next()?;
+        // Bytes of UTF-8 sort as its characters do.
+        let (least, greatest) = texts.fold((first, first), |(a, b), it| (a.min(it), b.max(it)));
+        let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default().to_owned();
+        Some(Self::Text(text(least), text(greatest)))
     }
 
     pub(super) fn join(self, other: Self) -> Self {
@@ -106,7 +110,7 @@ mod tests {
     proptest! {
         #[test]
         fn bounds_of_texts_enclose_all(texts in prop::collection::vec(".{0,80}", 1..6)) {
-            let bounds = Bounds::of_texts(texts.iter().map(String::as_str)).unwrap();
+            let bounds = Bounds::of_texts(texts.iter().map(String::as_bytes)).unwrap();
             let (least, greatest) = bounds.stored(Physical::Bytes);
             for text in &texts {
                 prop_assert!(least.bytes.as_slice() <= text.as_bytes());

@@ -108,19 +108,23 @@ impl ColumnEncoder {
         text: impl Fn(usize) -> &'t [u8] + Copy,
     ) -> io::Result<Vec<DataPage>> {
         let mut pages = Vec::with_capacity(rows.div_ceil(most));
+        let has_bounds = Bounds::are_stored(spec);
+        let mut distinct: Vec<&[u8]> = Vec::new();
         let mut first = 0;
         while first < rows {
             self.content.clear();
+            distinct.clear();
             let mut end = first;
             while end < rows.min(first + most) && self.content.len() < TEXT_PAGE_BYTES {
-                encodings::plain_bytes(std::iter::once(text(end)), &mut self.content);
+                let value = text(end);
+                encodings::plain_bytes(std::iter::once(value), &mut self.content);
+                // Many neighbours have the same path, which is compared only once.
+                if has_bounds && distinct.last().is_none_or(|last| !std::ptr::eq(*last, value)) {
+                    distinct.push(value);
+                }
                 end += 1;
             }
-            // Many neighbours have the same path, which is compared only once.
-            let is_new = |row: &usize| *row == first || !std::ptr::eq(text(*row), text(*row - 1));
-            let bounds = Bounds::are_stored(spec)
-                .then(|| bounds_of_texts((first..end).filter(is_new).map(text)))
-                .flatten();
+            let bounds = Bounds::of_texts(distinct.iter().copied());
             let facts = PageFacts { rows: end - first, nulls: 0, bounds };
             pages.push(self.pages.data(facts, encoding(spec.layout), &self.content)?);
             first = end;
@@ -132,14 +136,9 @@ impl ColumnEncoder {
 fn bounds(spec: &ColumnSpec, values: &Values) -> Option<Bounds> {
     match values {
         Values::Numbers(numbers) => Bounds::of_numbers(spec, numbers),
-        Values::Bytes(values) => bounds_of_texts(values.iter()),
+        Values::Bytes(values) => Bounds::of_texts(values.iter()),
         Values::RepeatedBytes(_) | Values::Digests(_) => None,
     }
-}
-
-/// Returns the bounds of a column whose values were made as UTF-8.
-fn bounds_of_texts<'t>(values: impl Iterator<Item = &'t [u8]> + Clone) -> Option<Bounds> {
-    Bounds::of_texts(values.map(|text| std::str::from_utf8(text).unwrap_or_default()))
 }
 
 fn values(spec: &ColumnSpec, values: &Values, out: &mut Vec<u8>) {

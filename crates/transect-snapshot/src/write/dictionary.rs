@@ -55,7 +55,9 @@ impl PageDictionary {
 
     pub(super) fn bounds(&self, spec: &ColumnSpec) -> Option<Bounds> {
         match spec.physical {
-            Physical::Bytes => Bounds::of_texts(self.values.iter().map(|&it| word(spec, it))),
+            Physical::Bytes => {
+                Bounds::of_texts(self.values.iter().map(|&it| word(spec, it).as_bytes()))
+            }
             _ => Bounds::of_numbers(spec, &self.values),
         }
     }
