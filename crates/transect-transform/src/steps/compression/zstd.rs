@@ -14,15 +14,12 @@ use crate::steps::info::StepResult;
 /// about 20 ms, whatever the size.
 const MIN_PARALLEL_SIZE: u64 = 32 << 20;
 
-/// Maximum level for several threads. Above, windows of 32 to 128 MiB would take gigabytes.
-const MAX_PARALLEL_LEVEL: i32 = 19;
+/// Maximum level for several threads. Above, a job takes seconds to compress, and a pass that is cancelled waits for
+/// those that have begun: ten seconds at level 19.
+const MAX_PARALLEL_LEVEL: i32 = 12;
 
-/// Returns the bytes of a job at a level. A job first reads the end of the one before, which costs
-/// most at high levels: level 19 took 1.8 times the processor time of one thread with jobs of
-/// 8 MiB, and 1.15 times with jobs of 32 MiB.
-fn job_size(level: i32) -> u32 {
-    if level <= 12 { 8 << 20 } else { 32 << 20 }
-}
+/// Bytes that one thread compresses at a time.
+const JOB_SIZE: u32 = 8 << 20;
 
 /// Compresses into one frame with a checksum of the content, as the program `zstd` does.
 struct Zstd {
@@ -49,7 +46,7 @@ fn encoder(level: i32) -> io::Result<Encoder<'static>> {
 fn parallel_encoder(level: i32, threads: u32) -> io::Result<Encoder<'static>> {
     let mut encoder = encoder(level)?;
     encoder.set_parameter(CParameter::NbWorkers(threads))?;
-    encoder.set_parameter(CParameter::JobSize(job_size(level)))?;
+    encoder.set_parameter(CParameter::JobSize(JOB_SIZE))?;
     Ok(encoder)
 }
 
@@ -85,7 +82,7 @@ impl Step for Zstd {
         if size < MIN_PARALLEL_SIZE || self.level > MAX_PARALLEL_LEVEL {
             return Ok(());
         }
-        let jobs = size.div_ceil(u64::from(job_size(self.level)));
+        let jobs = size.div_ceil(u64::from(JOB_SIZE));
         let others = (1..jobs).take_while(|_| another()).count();
         self.parallel = Some(parallel_encoder(self.level, 1 + others as u32).map_err(failure)?);
         Ok(())
@@ -205,7 +202,7 @@ mod tests {
 
     #[test]
     fn zstd_highest_levels_use_one_thread() {
-        for (level, is_parallel) in [("19", true), ("20", false)] {
+        for (level, is_parallel) in [("12", true), ("13", false)] {
             let mut step = super::zstd(Some(level)).unwrap();
             let mut is_asked = false;
             let mut another = || {
