@@ -34,14 +34,15 @@ const NO_PROOF: &str = "nothing that proves its work: the object of `transect sc
 const HEAD: u64 = 8192;
 
 impl OutputFormat {
-    /// Finds the format of an output by its first bytes, and parses it, reading to its end. Returns these
-    /// bytes, too.
+    /// Finds the format of an output by its first bytes, and parses it, reading to its end. Returns whether a list of
+    /// names has that of `root`, too.
     ///
     /// # Errors
     /// It has no known format, or another one than it begins with, or is truncated.
     pub(super) fn find_and_parse(
         mut output: impl Read,
-    ) -> Result<(Self, ReportedCounts, Vec<u8>), String> {
+        root: &[u8],
+    ) -> Result<(Self, ReportedCounts, bool), String> {
         let mut head = Vec::new();
         let read_head = output.by_ref().take(HEAD).read_to_end(&mut head);
         read_head.map_err(unreadable)?;
@@ -51,8 +52,13 @@ impl OutputFormat {
             let _ = std::io::copy(&mut output, &mut std::io::sink());
             return Err(NO_PROOF.to_owned());
         };
-        let counts = format.parse(head.as_slice().chain(output))?;
-        Ok((format, counts, head))
+        let output = head.as_slice().chain(output);
+        let mut has_root = false;
+        let counts = match format {
+            Self::NulNames => nul_names(output, |name| has_root |= name == root)?,
+            _ => format.parse(output)?,
+        };
+        Ok((format, counts, has_root))
     }
 
     fn of_head(head: &[u8]) -> Option<Self> {
@@ -74,7 +80,7 @@ impl OutputFormat {
         match self {
             Self::Sum => sum(output),
             Self::Records => records(output),
-            Self::NulNames => nul_names(output),
+            Self::NulNames => nul_names(output, |_| {}),
             Self::NcduExport => ncdu_export(output),
             Self::Totals => totals(output),
         }
@@ -181,11 +187,11 @@ fn parse_record(line: &[u8]) -> Option<(u8, u64)> {
     Some((file_type, length.parse().ok()?)).filter(|_| is_type && is_number)
 }
 
-fn nul_names(output: impl Read) -> Result<ReportedCounts, String> {
+fn nul_names(output: impl Read, mut each: impl FnMut(&[u8])) -> Result<ReportedCounts, String> {
     let mut files = 0;
     each_piece(output, 0, |name| {
         files += 1;
-        name.map(drop).ok_or_else(|| "its last name is cut off".to_owned())
+        name.map(&mut each).ok_or_else(|| "its last name is cut off".to_owned())
     })?;
     Ok(ReportedCounts::files(files))
 }
