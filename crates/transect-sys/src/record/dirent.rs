@@ -103,7 +103,7 @@ fn find_nul(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// Whether the name at this range is `.` or `..`.
+/// Returns whether the name at this range is `.` or `..`.
 #[inline]
 fn is_dot(buffer: &[u8], name: &Range<usize>) -> bool {
     name.len() <= 2 && matches!(&buffer[name.clone()], b"." | b"..")

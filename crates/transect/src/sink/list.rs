@@ -268,8 +268,7 @@ impl<W: Write> ListSink<W> {
         self.prefix = prefix;
     }
 
-    /// As [`Self::add_lines`] for lines that are paths, which take a third of the instructions without the questions
-    /// about formats, orders and limits.
+    /// As [`Self::add_lines`] for lines that are paths, without the questions about formats, orders and limits.
     fn add_paths(&mut self, batch: &Batch) {
         let Self { output, buffer, prefix, entries, .. } = self;
         for entry in batch.iter() {

@@ -57,7 +57,7 @@ impl DirectoryBuffer {
     }
 
     /// Appends the entries of a directory that are all in one batch to the rows of a table, as
-    /// [`Self::add_batch`] and [`Self::flush_into`] do. They are copied once instead of twice.
+    /// [`Self::add_batch`] and [`Self::flush_into`] do. They are copied once instead of twice. The buffer must be empty.
     pub(super) fn append_directory(
         &mut self,
         batch: &Batch,
@@ -66,7 +66,6 @@ impl DirectoryBuffer {
         links: &mut Vec<LinkedName>,
     ) -> Option<(Row, u32, SubtreeTotals)> {
         let Self { sort_keys, .. } = self;
-        sort_keys.clear();
         let entries = (0..).zip(batch.entries()).filter(|(_, entry)| is_row(entry));
         sort_keys
             .extend(entries.map(|(index, it)| (name_prefix(it.name.as_encoded_bytes()), index)));

@@ -247,7 +247,9 @@ impl<R: Reader> Pool<'_, R> {
             let _gate = lock(&self.gate);
             self.wake.notify_one();
         }
-        let threads = latency.threads_for(tasks - 1).saturating_sub(sleepers);
+        // Other threads may have taken all of them by now.
+        let waiting = tasks.saturating_sub(1);
+        let threads = latency.threads_for(waiting).saturating_sub(sleepers);
         (0..threads).take_while(|_| self.start_one(scope, latency)).count();
     }
 
