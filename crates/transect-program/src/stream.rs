@@ -25,14 +25,14 @@ fn stdio() -> (io::Stdout, io::Stderr) {
 
 /// Returns standard output.
 pub fn stdout() -> Stream<io::Stdout> {
-    Stream::new(stdio().0)
+    Stream::with(stdio().0, stdout_is_terminal())
 }
 
 /// Returns standard output for painted names, which a terminal gets even with `NO_COLOR`. All names must
 /// be quoted.
 pub fn painted_stdout() -> Stream<io::Stdout> {
     let stdout = stdio().0;
-    match stdout.is_terminal() {
+    match stdout_is_terminal() {
         true => Stream::Terminal(Sanitizer::new(AutoStream::always(stdout), Styles::Any)),
         false => Stream::Raw(stdout),
     }
@@ -40,7 +40,7 @@ pub fn painted_stdout() -> Stream<io::Stdout> {
 
 /// Returns standard error.
 pub fn stderr() -> Stream<io::Stderr> {
-    Stream::new(stdio().1)
+    Stream::with(stdio().1, stderr_is_terminal())
 }
 
 /// Returns whether standard output is a terminal. The system is asked once.
@@ -70,14 +70,19 @@ pub fn stderr_colours() -> ColorChoice {
 impl<S: RawStream + AsLockedWrite + IsTerminal> Stream<S> {
     /// Wraps a stream, with a sanitizer if it is a terminal.
     pub fn new(stream: S) -> Self {
-        match IsTerminal::is_terminal(&stream) {
-            true => Self::Terminal(Sanitizer::new(AutoStream::auto(stream), Styles::Ours)),
-            false => Self::Raw(stream),
-        }
+        let is_terminal = IsTerminal::is_terminal(&stream);
+        Self::with(stream, is_terminal)
     }
 }
 
 impl<S: RawStream + AsLockedWrite> Stream<S> {
+    fn with(stream: S, is_terminal: bool) -> Self {
+        match is_terminal {
+            true => Self::Terminal(Sanitizer::new(AutoStream::auto(stream), Styles::Ours)),
+            false => Self::Raw(stream),
+        }
+    }
+
     /// Allows the styles of commands that the user runs.
     pub fn allow_styles_of_commands(mut self) -> Self {
         if let Self::Terminal(terminal) = &mut self {

@@ -34,7 +34,7 @@ pub fn replace_with_clone(
         break_links: true,
         durability: Durability::File,
         keep_times: true,
-        private: false,
+        ..ReplaceOptions::default()
     };
     let mut out = Replacement::begin(target, Some(&source), options)?;
     out.start()?;

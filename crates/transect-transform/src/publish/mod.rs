@@ -359,8 +359,8 @@ fn put_as(
         existing: Existing::Replace,
         break_links: true,
         durability: Durability::File,
-        keep_times: false,
         private,
+        ..ReplaceOptions::default()
     };
     let mut out = Replacement::begin(target, None, options)?;
     let mut buffer = BufWriter::with_capacity(BUFFER, &mut out);

@@ -41,5 +41,7 @@ transect_sys::options! {
         /// Sets whether only the owner can use a new file, whatever the permissions of the input and the umask.
         private: bool = bool,
         ;
+        /// Whether the directory of the target exists, and passed [`check_output_path`](transect_sys::check_output_path).
+        pub(crate) directory_is_checked: bool,
     }
 }

@@ -33,12 +33,14 @@ impl Target {
         if path.file_name().is_none() {
             return rejected(Reason::NoName);
         }
-        check_output_path(path).map_err(Error::system(Operation::Create, path))?;
-        let there = match attributes_at(path) {
+        let there = attributes_at(path);
+        let is_new = there.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+        if !(is_new && options.directory_is_checked) {
+            check_output_path(path).map_err(Error::system(Operation::Create, path))?;
+        }
+        let there = match there {
             Ok(attributes) => attributes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Self::new_file(path, options);
-            }
+            Err(_) if is_new => return Self::new_file(path, options),
             Err(error) => return Err(Error::system(Operation::Create, path)(error)),
         };
         match there.file_type() {
@@ -79,11 +81,13 @@ impl Target {
         if options.existing == Existing::InPlace {
             return Err(Error::new(Operation::Replace, path, Reason::NotInput));
         }
+        let new = Self { path: path.to_owned(), there: None, is_input: false, checked: true };
+        if options.directory_is_checked {
+            return Ok(new);
+        }
         let directory = attributes_at(parent_dir(path));
         match directory.map_err(Error::system(Operation::Create, path))?.file_type() {
-            FileType::Directory => {
-                Ok(Self { path: path.to_owned(), there: None, is_input: false, checked: true })
-            }
+            FileType::Directory => Ok(new),
             _ => {
                 let error = io::ErrorKind::NotADirectory.into();
                 Err(Error::system(Operation::Create, path)(error))

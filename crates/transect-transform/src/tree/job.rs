@@ -9,7 +9,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use transect::FileType;
-use transect_sys::{Attributes, DiskSpace};
+use transect_sys::{Attributes, DiskSpace, check_output_path};
 
 use super::hard_links::HardLinks;
 use super::{Input, JobJournal};
@@ -217,27 +217,13 @@ impl Job {
         reporter.finish();
     }
 
-    /// Returns the path of an input's result, and creates its parent directories.
-    fn target_of<'a>(&'a self, input: &'a Input) -> Result<Option<Cow<'a, Path>>, Error> {
-        Ok(match &self.output {
-            OutputTarget::Discard => None,
-            OutputTarget::InPlace => Some(Cow::Borrowed(&input.path)),
-            OutputTarget::File(file) => Some(Cow::Borrowed(file)),
-            OutputTarget::Directory(directory) => {
-                let target = directory.join(input.relative_path());
-                let above = target.parent().unwrap_or(directory);
-                std::fs::create_dir_all(above).map_err(Error::system(Operation::Create, above))?;
-                Some(Cow::Owned(target))
-            }
-        })
-    }
-
     fn replace_options(&self) -> ReplaceOptions {
         let existing = match self.output {
             OutputTarget::InPlace => Existing::InPlace,
             _ => self.replace.existing,
         };
-        ReplaceOptions { existing, ..self.replace }
+        let directory_is_checked = matches!(self.output, OutputTarget::Directory(_));
+        ReplaceOptions { existing, directory_is_checked, ..self.replace }
     }
 
     fn syncs_in_batches(&self) -> bool {
@@ -333,6 +319,8 @@ struct Worker<'a> {
     report: &'a mut dyn FnMut(usize, FileOutcome),
     batch: Batch,
     waiting: Vec<PendingResult>,
+    /// The directory of results that was made ready last.
+    directory: PathBuf,
 }
 
 struct PendingResult {
@@ -353,7 +341,8 @@ impl<'a> Worker<'a> {
     ) -> Self {
         let runner = PassRunner::new(PassOptions { idle: idle.cloned(), ..job.passes.clone() });
         let (batch, waiting) = (Batch::new(), Vec::new());
-        Self { job, inputs, links, chain, runner, report, batch, waiting }
+        let directory = PathBuf::new();
+        Self { job, inputs, links, chain, runner, report, batch, waiting, directory }
     }
 
     fn run(mut self, next: &AtomicUsize) {
@@ -377,10 +366,33 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// Returns the path of an input's result, and makes its directory ready.
+    fn target_of<'i>(&mut self, input: &'i Input) -> Result<Option<Cow<'i, Path>>, Error>
+    where
+        'a: 'i,
+    {
+        Ok(match &self.job.output {
+            OutputTarget::Discard => None,
+            OutputTarget::InPlace => Some(Cow::Borrowed(&input.path)),
+            OutputTarget::File(file) => Some(Cow::Borrowed(file)),
+            OutputTarget::Directory(directory) => {
+                let target = directory.join(input.relative_path());
+                let above = target.parent().unwrap_or(directory);
+                // Most inputs follow another one of the same directory.
+                if self.directory.as_os_str() != above.as_os_str() {
+                    let made =
+                        std::fs::create_dir_all(above).and_then(|()| check_output_path(above));
+                    made.map_err(Error::system(Operation::Create, above))?;
+                    self.directory = above.to_owned();
+                }
+                Some(Cow::Owned(target))
+            }
+        })
+    }
+
     /// Processes a file, and reports its outcome unless the result waits in the batch.
     fn process(&mut self, index: usize, input: &Input) {
-        let job = self.job;
-        let target = match job.target_of(input) {
+        let target = match self.target_of(input) {
             Ok(target) => target,
             Err(error) => return self.report_result(index, None, None, Err(error)),
         };
