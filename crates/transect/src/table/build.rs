@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use transect_sys::{Attributes, FieldMask, FileType, Want};
 
+use super::base::Base;
 use super::columns::Rows;
 use super::directories::{Directory, EnteredDirectory, SubtreeTotals, UnreadReason};
 use super::directory_buffer::DirectoryBuffer;
@@ -219,8 +220,7 @@ fn assemble(sink: TableSink) -> Table {
     directories.errors = finish::accumulate_errors(&directories, errors, &order);
     let shared = hard_links::charge(links, &rows, &mut directories, &order);
     finish::accumulate_totals(&mut directories, &order);
-    let entries = directories.top.totals.entries();
-    Table { rows, directories, shared, unlisted: Vec::new(), entries, diagnostics }
+    Table::new(Base { rows, directories, shared, unlisted: Vec::new() }, diagnostics)
 }
 
 impl Sink for TableSink {

@@ -29,7 +29,7 @@ macro_rules! columns {
         $($(#[$doc:meta])* $flag:ident $get:ident $set:ident: $type:ty;)*
     ) => {
         /// A part of the rows, column by column.
-        #[derive(Debug, Default)]
+        #[derive(Clone, Debug, Default)]
         pub(super) struct Chunk {
             names: NameBuffer,
             types: Vec<FileType>,
@@ -230,6 +230,11 @@ impl Rows {
 
     pub(super) fn columns(&self) -> FieldMask {
         self.columns
+    }
+
+    #[inline]
+    pub(super) fn chunk_count(&self) -> usize {
+        self.chunks.len()
     }
 
     /// Returns a number above that of every row.

@@ -7,7 +7,6 @@ use std::ops::{AddAssign, Range};
 use foldhash::fast::FixedState;
 use transect_sys::{Attributes, FaultKind, FileType};
 
-use super::columns::Rows;
 use super::rank_bitmap::RankBitmap;
 use super::row::Row;
 use crate::sink::SkipReason;
@@ -170,12 +169,16 @@ impl Directory {
     }
 
     /// Returns the first of its entries whose name is not less than this one.
-    pub(super) fn lower_bound(&self, rows: &Rows, name: &OsStr) -> Option<Row> {
+    pub(super) fn lower_bound<'n>(
+        &self,
+        name_of: impl Fn(Row) -> &'n OsStr,
+        name: &OsStr,
+    ) -> Option<Row> {
         let Range { mut start, mut end } = self.range();
         let last = end;
         while start < end {
             let middle = start + (end - start) / 2;
-            let less = rows.name(Row(middle)).as_encoded_bytes() < name.as_encoded_bytes();
+            let less = name_of(Row(middle)).as_encoded_bytes() < name.as_encoded_bytes();
             if less { start = middle + 1 } else { end = middle }
         }
         (start < last).then_some(Row(start))
@@ -271,9 +274,10 @@ impl Directories {
         self.rows.index_of(row.0).map(|index| index as u32)
     }
 
+    /// Returns the directory with an index; the top for [`Directory::TOP`].
     #[inline]
-    pub(super) fn get(&self, row: Row) -> Option<&Directory> {
-        self.rows.index_of(row.0).map(|index| &self.all[index])
+    pub(super) fn at(&self, index: u32) -> &Directory {
+        self.all.get(index as usize).unwrap_or(&self.top)
     }
 
     /// Returns the index of the directory that holds an entry; [`Directory::TOP`] for a root.
@@ -282,24 +286,5 @@ impl Directories {
         // The last directory whose first entry is this row or one before it.
         let begun = self.firsts.rank(row.0 + 1) as usize;
         self.owners[begun - 1]
-    }
-
-    pub(super) fn parent_row(&self, row: Row) -> Option<Row> {
-        match self.parent_of(row) {
-            Directory::TOP => None,
-            index => Some(Row(self.all[index as usize].row)),
-        }
-    }
-
-    pub(super) fn unread_reason(&self, row: Row) -> Option<UnreadReason> {
-        let Some(index) = self.index(row) else {
-            return Some(UnreadReason::Unvisited);
-        };
-        let unvisited = self.all[index as usize].first == Directory::UNREAD;
-        self.unread.get(&index).copied().or(unvisited.then_some(UnreadReason::Unvisited))
-    }
-
-    pub(super) fn errors(&self, row: Row) -> u64 {
-        self.index(row).and_then(|index| self.errors.get(&index)).copied().unwrap_or(0)
     }
 }

@@ -9,6 +9,7 @@ use std::ffi::OsStr;
 use foldhash::fast::FixedState;
 use transect_sys::{Attributes, FileId, FileType};
 
+use super::directories::Directory;
 use super::{Children, Row, RowSet, Table, TableImporter};
 use crate::error::{Error, ScanError};
 use crate::sink::Diagnostics;
@@ -73,7 +74,8 @@ impl Table {
     fn edited(&self, edit: &Edit<'_>) -> Result<Self, Error> {
         let links = self.links(edit);
         let mut importer = TableImporter::new(self.columns());
-        let mut open: Vec<(&Self, Children)> = vec![(self, self.directories.top.children())];
+        let mut open: Vec<(&Self, Children)> =
+            vec![(self, self.directory_at(Directory::TOP).children())];
         while let Some((table, rows)) = open.last_mut() {
             let table = *table;
             let Some(row) = rows.next() else {
@@ -108,13 +110,14 @@ impl Table {
     fn links(&self, edit: &Edit<'_>) -> Links {
         let mut links = Links::default();
         if let Some((_, table)) = edit.replaced {
-            for (file, rows) in table.shared.linked() {
+            for file in table.linked_files() {
                 let entry = (file.id, file.link_count);
                 links.read_again.insert(file.id, file.link_count);
-                links.other.extend(rows.iter().map(|&row| (Row(row), entry)));
+                links.other.extend(file.rows.iter().map(|&row| (Row(row), entry)));
             }
         }
-        for (file, rows) in self.shared.linked() {
+        for file in self.linked_files() {
+            let rows = file.rows;
             let stays = |&&row: &&u32| !self.is_in(Row(row), edit);
             let names = rows.iter().filter(stays).count();
             let gone = (rows.len() - names) as u32;
@@ -185,12 +188,12 @@ fn copy<'t>(
         }
     }
     // A directory below the maximum depth was not entered.
-    if table.directories.index(row).is_none() {
+    if table.index(row).is_none() {
         importer.add_entry(name, &attributes);
         return;
     }
     importer.enter(name, &attributes);
-    if let Some(why) = table.directories.unread_reason(row) {
+    if let Some(why) = table.why_unread(row) {
         importer.mark_unread(why);
     }
     // Errors are counted with everything below; here, those of the directory itself are needed.

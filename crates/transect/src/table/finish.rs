@@ -29,8 +29,10 @@ pub(super) fn assign_rows(
         let own_row = Row(directory.row);
         let name = own_rows.name(own_row);
         let parent = entered[directory.parent as usize].directory;
-        let mut row =
-            parent.lower_bound(rows, name).expect("BUG: a directory is not among the entries").0;
+        let mut row = parent
+            .lower_bound(|row| rows.name(row), name)
+            .expect("BUG: a directory is not among the entries")
+            .0;
         // A directory that changes during its listing may list a name twice. Then it was also
         // entered twice.
         while !taken.insert(row) {

@@ -43,6 +43,7 @@ pub(super) struct HardLinkIndex {
     directories: Vec<DirectoryShares>,
     /// The rows in `files`, grouped by file, the charged one first.
     rows: Vec<u32>,
+    /// Sorted by id.
     linked: Vec<LinkedFile>,
 }
 
@@ -58,13 +59,42 @@ pub(super) struct LinkedFile {
     pub(super) link_count: u32,
 }
 
+/// The names of a file with several, in the table or not.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LinkedNames<'t> {
+    pub(super) id: FileId,
+    /// The rows of its names in the table; the one that it is charged to first.
+    pub(super) rows: &'t [u32],
+    /// All its names are in the table.
+    pub(super) all_here: bool,
+    /// 0 if unknown.
+    pub(super) link_count: u32,
+}
+
 /// Allocated bytes in and below a directory; `i128` cannot overflow.
 #[derive(Clone, Copy, Debug, Default)]
-struct DirectoryShares {
+pub(super) struct DirectoryShares {
     /// Of files named here and charged to a name elsewhere.
-    charged_elsewhere: i128,
+    pub(super) charged_elsewhere: i128,
     /// Of files also named elsewhere.
-    shared: i128,
+    pub(super) shared: i128,
+}
+
+impl DirectoryShares {
+    pub(super) fn shared(&self) -> u64 {
+        saturate(self.shared)
+    }
+
+    pub(super) fn charged_elsewhere(&self) -> u64 {
+        saturate(self.charged_elsewhere)
+    }
+}
+
+impl LinkedFile {
+    pub(super) fn names<'t>(&self, rows: &'t [u32]) -> LinkedNames<'t> {
+        let &Self { all_here, id, link_count, .. } = self;
+        LinkedNames { id, rows, all_here, link_count }
+    }
 }
 
 impl HardLinkIndex {
@@ -92,12 +122,8 @@ impl HardLinkIndex {
         })
     }
 
-    pub(super) fn shared(&self, index: u32) -> u64 {
-        self.directories.get(index as usize).map_or(0, |shares| saturate(shares.shared))
-    }
-
-    pub(super) fn charged_elsewhere(&self, index: u32) -> u64 {
-        self.directories.get(index as usize).map_or(0, |shares| saturate(shares.charged_elsewhere))
+    pub(super) fn shares(&self, index: u32) -> DirectoryShares {
+        self.directories.get(index as usize).copied().unwrap_or_default()
     }
 }
 

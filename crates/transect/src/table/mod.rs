@@ -35,14 +35,17 @@
 //! ```
 
 mod age;
+mod base;
 mod build;
 mod columns;
 mod directories;
 mod directory_buffer;
 mod edit;
+mod edits;
 mod finish;
 mod hard_links;
 mod importer;
+mod lookup;
 mod partial;
 mod query;
 mod rank_bitmap;
@@ -54,6 +57,7 @@ mod tree_order;
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use transect_sys::{Attributes, FieldMask, FileType};
 
@@ -75,23 +79,25 @@ pub use {
     row_set::RowSet, tree_order::TreeOrder,
 };
 
-use columns::Rows;
-use directories::{Directories, Directory};
-use hard_links::HardLinkIndex;
+use base::Base;
+use directories::Directory;
+use edits::Edits;
 
 /// The entries of a walk, as columns.
 #[derive(Debug)]
 pub struct Table {
-    rows: Rows,
-    directories: Directories,
-    shared: HardLinkIndex,
-    /// In a partial table, the totals of the entries of each directory that have no rows.
-    unlisted: Vec<SubtreeTotals>,
-    entries: u64,
+    /// What the walk found.
+    base: Arc<Base>,
+    /// What changed since.
+    edits: Edits,
     diagnostics: Diagnostics,
 }
 
 impl Table {
+    fn new(base: Base, diagnostics: Diagnostics) -> Self {
+        Self { base: Arc::new(base), edits: Edits::default(), diagnostics }
+    }
+
     /// Reads a tree with the default options. The table has both sizes and the time of the last
     /// change. For other columns or options, see [`TableBuilder`].
     ///
@@ -127,9 +133,10 @@ impl Table {
     /// That of a root.
     #[doc(hidden)]
     pub fn require_root(mut self) -> Result<Self, Error> {
+        let is_empty = self.is_empty();
         let errors = &mut self.diagnostics.kept_errors;
         // The only entries at depth 0 are the roots themselves.
-        match errors.iter().position(|error| error.depth() == 0 && self.entries == 0) {
+        match errors.iter().position(|error| error.depth() == 0 && is_empty) {
             Some(index) => Err(Error::Root(errors.swap_remove(index))),
             None => Ok(self),
         }
@@ -137,17 +144,17 @@ impl Table {
 
     /// Returns the number of entries, roots and directories included.
     pub fn len(&self) -> u64 {
-        self.entries
+        self.grand_total().entries()
     }
 
     /// Returns whether there are no entries.
     pub fn is_empty(&self) -> bool {
-        self.entries == 0
+        self.len() == 0
     }
 
     /// Returns the attributes that have a column.
     pub fn columns(&self) -> FieldMask {
-        self.rows.columns()
+        self.base.rows.columns()
     }
 
     /// Returns the errors, and counts of entries that are not in the table.
@@ -157,17 +164,17 @@ impl Table {
 
     /// Iterates over the roots, sorted by path.
     pub fn roots(&self) -> impl DoubleEndedIterator<Item = Row> + ExactSizeIterator + use<> {
-        self.directories.top.children()
+        self.directory_at(Directory::TOP).children()
     }
 
     /// Returns the totals of all roots together.
     pub fn grand_total(&self) -> SubtreeTotals {
-        self.directories.top.totals
+        self.directory_at(Directory::TOP).totals
     }
 
     /// Returns the row with this [number](Row::number); `None` if the table has none.
     pub fn row(&self, number: u32) -> Option<Row> {
-        Some(Row(number)).filter(|&row| self.rows.contains(row))
+        Some(Row(number)).filter(|&row| self.contains(row))
     }
 
     /// Returns the name of an entry; of a root, the path as given.
@@ -176,58 +183,77 @@ impl Table {
     /// May panic if the row is from another table. So may every method that takes a row.
     #[inline]
     pub fn name(&self, row: Row) -> &OsStr {
-        self.rows.name(row)
+        let (chunk, index) = self.locate(row);
+        chunk.name(index)
     }
 
     /// Returns the type of an entry.
     #[inline]
     pub fn file_type(&self, row: Row) -> FileType {
-        let (chunk, index) = self.rows.locate(row);
+        if let Some(edited) = self.edits.attributes(row) {
+            return edited.file_type();
+        }
+        let (chunk, index) = self.locate(row);
         chunk.file_type(index)
     }
 
     /// Returns the attributes of an entry, as far as they are known and have columns.
     pub fn attributes(&self, row: Row) -> Attributes {
-        let (chunk, index) = self.rows.locate(row);
+        if let Some(edited) = self.edits.attributes(row) {
+            return *edited;
+        }
+        let (chunk, index) = self.locate(row);
         chunk.attributes(self.columns(), index)
     }
 
     /// Returns the apparent size of an entry itself.
     #[inline]
     pub fn size(&self, row: Row) -> Option<u64> {
-        let (chunk, index) = self.rows.locate(row);
+        if let Some(edited) = self.edits.attributes(row) {
+            return edited.size();
+        }
+        let (chunk, index) = self.locate(row);
         chunk.size(self.columns(), index)
     }
 
     /// Returns the allocated size of an entry itself.
     #[inline]
     pub fn allocated(&self, row: Row) -> Option<u64> {
-        let (chunk, index) = self.rows.locate(row);
+        if let Some(edited) = self.edits.attributes(row) {
+            return edited.allocated();
+        }
+        let (chunk, index) = self.locate(row);
         chunk.allocated(self.columns(), index)
     }
 
     /// Returns when the content of an entry last changed, in nanoseconds since 1970 UTC.
     #[inline]
     pub fn mtime(&self, row: Row) -> Option<i64> {
-        let (chunk, index) = self.rows.locate(row);
+        if let Some(edited) = self.edits.attributes(row) {
+            return edited.mtime();
+        }
+        let (chunk, index) = self.locate(row);
         chunk.mtime(self.columns(), index)
     }
 
     /// Iterates over the entries of a directory, sorted by the bytes of their names; over nothing
     /// if it is not a directory, or was not read.
     pub fn children(&self, row: Row) -> Children {
-        self.directories.get(row).map(Directory::children).unwrap_or_default()
+        self.directory(row).map(Directory::children).unwrap_or_default()
     }
 
     /// Returns the entry of a directory with this name.
     pub fn child(&self, row: Row, name: &OsStr) -> Option<Row> {
-        let dir = self.directories.get(row)?;
-        dir.lower_bound(&self.rows, name).filter(|&found| self.name(found) == name)
+        let dir = self.directory(row)?;
+        dir.lower_bound(|row| self.name(row), name).filter(|&found| self.name(found) == name)
     }
 
     /// Returns the directory that holds an entry; `None` for a root.
     pub fn parent(&self, row: Row) -> Option<Row> {
-        self.directories.parent_row(row)
+        match self.parent_of(row) {
+            Directory::TOP => None,
+            index => Some(Row(self.directory_at(index).row)),
+        }
     }
 
     /// Returns the path of an entry: its root as given, then the names below it.
@@ -247,11 +273,11 @@ impl Table {
     /// Returns the totals of an entry and everything below it. A file whose bytes are charged to
     /// another name counts as a file of 0 bytes.
     pub fn totals(&self, row: Row) -> SubtreeTotals {
-        if let Some(dir) = self.directories.get(row) {
+        if let Some(dir) = self.directory(row) {
             return dir.totals;
         }
         let mut totals = SubtreeTotals::of_entry(&self.attributes(row));
-        if self.shared.is_charged_elsewhere(row) {
+        if self.is_charged_elsewhere(row) {
             (totals.apparent, totals.disk_usage) = (0, 0);
         }
         totals
@@ -261,21 +287,21 @@ impl Table {
     /// table](PartialTable::table) all but directories, in a finished table none.
     #[doc(hidden)]
     pub fn unlisted(&self, row: Row) -> SubtreeTotals {
-        let index = self.directories.index(row);
-        index.and_then(|index| self.unlisted.get(index as usize)).copied().unwrap_or_default()
+        let index = self.index(row);
+        index.and_then(|index| self.base.unlisted.get(index as usize)).copied().unwrap_or_default()
     }
 
     /// Returns the number of names beyond the first of each file.
     pub fn hard_links(&self) -> u64 {
-        self.shared.extra_name_count()
+        self.base.shared.extra_name_count().wrapping_add_signed(self.edits.extra_names)
     }
 
     /// Returns the allocated bytes in and below an entry, each file once, whichever name it is
     /// charged to: what `du` prints for this entry alone.
     pub fn standalone_usage(&self, row: Row) -> u64 {
-        match self.directories.index(row) {
+        match self.index(row) {
             Some(index) => {
-                self.totals(row).disk_usage.saturating_add(self.shared.charged_elsewhere(index))
+                self.totals(row).disk_usage.saturating_add(self.shares(index).charged_elsewhere())
             }
             None => self.allocated(row).unwrap_or(0),
         }
@@ -284,9 +310,9 @@ impl Table {
     /// Returns the allocated bytes in and below an entry that removing it would not free: those of
     /// files with more names elsewhere, in the table or not.
     pub fn shared(&self, row: Row) -> u64 {
-        match self.directories.index(row) {
-            Some(index) => self.shared.shared(index),
-            None if self.shared.has_extra_names(row) => self.allocated(row).unwrap_or(0),
+        match self.index(row) {
+            Some(index) => self.shares(index).shared(),
+            None if self.has_extra_names(row) => self.allocated(row).unwrap_or(0),
             None => 0,
         }
     }
@@ -301,12 +327,12 @@ impl Table {
     /// directory.
     pub fn unread_reason(&self, row: Row) -> Option<UnreadReason> {
         let directory = self.file_type(row) == FileType::Directory;
-        directory.then(|| self.directories.unread_reason(row)).flatten()
+        directory.then(|| self.why_unread(row)).flatten()
     }
 
     /// Returns the number of errors in and below an entry. With errors, it may hold more than its
     /// totals say.
     pub fn errors(&self, row: Row) -> u64 {
-        self.directories.errors(row)
+        self.index(row).map_or(0, |index| self.errors_at(index))
     }
 }

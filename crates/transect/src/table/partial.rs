@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use transect_sys::{Attributes, FieldMask};
 
+use super::base::Base;
 use super::columns::{Chunk, Rows};
 use super::directories::{Directories, Directory, SubtreeTotals, UnreadReason};
 use super::hard_links::HardLinkIndex;
@@ -318,9 +319,8 @@ impl KnownTree {
         let order = directories.preorder();
         directories.errors = finish::accumulate_errors(&directories, errors, &order);
         finish::accumulate_totals(&mut directories, &order);
-        let entries = directories.top.totals.entries();
-        let (shared, diagnostics) = (HardLinkIndex::default(), self.diagnostics.counts());
-        Ok(Table { rows, directories, shared, unlisted, entries, diagnostics })
+        let base = Base { rows, directories, shared: HardLinkIndex::default(), unlisted };
+        Ok(Table::new(base, self.diagnostics.counts()))
     }
 
     /// Appends the entries of a directory to those that wait for a row, sorted by name. Returns the

@@ -63,7 +63,7 @@ impl Table {
 
     /// Returns the totals of an entry without the entries below it.
     pub fn own_totals(&self, row: Row) -> SubtreeTotals {
-        match self.directories.get(row) {
+        match self.directory(row) {
             Some(_) => SubtreeTotals::of_entry(&self.attributes(row)),
             None => self.totals(row),
         }
@@ -120,7 +120,7 @@ impl Iterator for Subtree<'_> {
             }
             None
         })?;
-        if let Some(directory) = self.table.directories.get(row) {
+        if let Some(directory) = self.table.directory(row) {
             self.open.push(Directory::children(directory));
         }
         Some(row)

@@ -72,7 +72,8 @@ impl Table {
             totals.update(self.totals(row), u64::saturating_sub);
         }
         let mut selection = Selection::of(&rows, without);
-        for (file, rows) in self.shared.linked() {
+        for file in self.linked_files() {
+            let rows = file.rows;
             let here = |&&row: &&u32| selection.contains(self, Row(row));
             let names = rows.iter().filter(here).count();
             let Some(&first) = rows.first().filter(|_| names > 0) else { continue };
@@ -85,8 +86,9 @@ impl Table {
                 totals.shared_files += 1;
             }
         }
-        let directories = self.directories.all.iter().map(|directory| Row(directory.row));
-        let unread = directories.filter(|&row| self.directories.unread_reason(row).is_some());
+        let directories = self.all_directories().map(|directory| Row(directory.row));
+        let unread =
+            directories.filter(|&row| self.why_unread(row).is_some() && self.contains(row));
         totals.unread = unread.filter(|&row| selection.contains(self, row)).count() as u64;
         totals
     }

@@ -1,7 +1,7 @@
 //! A column of sizes: 4 bytes each while all are below 4 GiB, as nearly always, and 8 from then on.
 
 /// Numbers that are mostly small.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum SizeColumn {
     /// Of 32 bits each.
     Short(Vec<u32>),

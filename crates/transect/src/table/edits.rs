@@ -1,0 +1,79 @@
+//! What changed in a table since its [base](super::base) was built.
+//!
+//! An edited table shares the base with the table before, and has its own maps for what differs.
+//! The maps are persistent: a copy takes constant time, and a change of a copy copies a few nodes.
+//! So an edit costs what it changes, readers of the table before are not disturbed, and never wait.
+//!
+//! A changed directory gets new rows for all its entries, behind those of the base, because the
+//! entries of a directory are neighbours. Their old rows belong to no directory any more.
+
+use std::sync::Arc;
+
+use foldhash::fast::FixedState;
+use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
+use transect_sys::{Attributes, FileId};
+
+use super::columns::Chunk;
+use super::directories::{Directory, UnreadReason};
+use super::hard_links::DirectoryShares;
+use super::row::Row;
+
+pub(super) type Map<K, V> = HashTrieMapSync<K, V, FixedState>;
+
+/// The differences to a base. Directories are identified by their index; those that are new have
+/// indices above those of the base.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Edits {
+    /// Rows behind those of the base. A chunk may be followed by another one before it is full.
+    pub(super) chunks: Vec<Arc<Chunk>>,
+    /// The attributes of rows that changed and stayed where they are.
+    pub(super) attributes: Map<u32, Attributes>,
+    /// Directories that changed or are new; with [`Directory::TOP`], the top.
+    pub(super) directories: Map<u32, Directory>,
+    /// The number of new directories.
+    pub(super) new_directories: u32,
+    /// The indices of directories by row, where the base does not know them; `None` for what was a directory.
+    pub(super) directory_rows: Map<u32, Option<u32>>,
+    /// The first rows of appended listings, and the directories that they belong to.
+    pub(super) listings: RedBlackTreeMapSync<u32, u32>,
+    pub(super) unread: Map<u32, Option<UnreadReason>>,
+    /// Errors in and below directories.
+    pub(super) errors: Map<u32, u64>,
+    /// Names that became one of several, or no longer are.
+    pub(super) names: Map<u32, Option<EditedName>>,
+    /// Files with several names; `None` if a file has only one any more.
+    pub(super) files: Map<FileId, Option<Arc<EditedFile>>>,
+    pub(super) shares: Map<u32, DirectoryShares>,
+    /// By how much the number of names beyond the first of each file changed.
+    pub(super) extra_names: i64,
+}
+
+/// A name of a file with several.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EditedName {
+    /// Nothing is charged to it.
+    pub(super) is_extra: bool,
+}
+
+/// A file with several names.
+#[derive(Debug)]
+pub(super) struct EditedFile {
+    /// The rows of its names; the charged one first.
+    pub(super) rows: Vec<u32>,
+    /// All its names are in the table.
+    pub(super) all_here: bool,
+    /// 0 if unknown.
+    pub(super) link_count: u32,
+}
+
+impl Edits {
+    #[inline]
+    pub(super) fn attributes(&self, row: Row) -> Option<&Attributes> {
+        // A lookup in an empty map computes a hash.
+        if self.attributes.is_empty() { None } else { self.attributes.get(&row.0) }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.directories.is_empty()
+    }
+}
