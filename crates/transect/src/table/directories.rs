@@ -48,6 +48,18 @@ impl SubtreeTotals {
         }
     }
 
+    /// Subtracts totals that were added, except the newest change.
+    pub(super) fn remove(&mut self, lost: &Self) {
+        self.files -= lost.files;
+        self.directories -= lost.directories;
+        self.others -= lost.others;
+        self.subtract(lost.apparent, lost.disk_usage);
+    }
+
+    pub(super) fn set_newest(&mut self, newest: Option<i64>) {
+        self.newest = newest.unwrap_or(Self::UNKNOWN);
+    }
+
     /// Subtracts bytes that were added. A saturated sum stays: its true value is unknown.
     pub(super) fn subtract(&mut self, apparent: u64, allocated: u64) {
         for (sum, bytes) in [(&mut self.apparent, apparent), (&mut self.disk_usage, allocated)] {

@@ -1,18 +1,26 @@
-//! A table without some entries, or with a directory read again: all other rows are copied, and
-//! nothing else is read from the disk.
+//! A table without some entries, or with a directory read again. Only what changed is computed; the rest is
+//! shared with the table before (`edits.rs`).
 //!
-//! Hard links are counted anew, from what both tables know of link counts.
+//! ```text
+//! files with names in the changed part   their bytes are charged to all names
+//! the changed part                       rows are appended, totals and errors added upwards
+//! the same files                         their bytes are charged to the first name
+//! ```
 
-use std::collections::HashMap;
-use std::ffi::OsStr;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use foldhash::fast::FixedState;
-use transect_sys::{Attributes, FileId, FileType};
+use transect_sys::{FieldMask, FileId, FileType};
 
-use super::directories::Directory;
-use super::{Children, Row, RowSet, Table, TableImporter};
+use super::directories::{Directory, SubtreeTotals, UnreadReason};
+use super::edits::{EditedFile, EditedName};
+use super::{Row, RowSet, Table};
 use crate::error::{Error, ScanError};
 use crate::sink::Diagnostics;
+
+/// The number of appended rows from which on all rows are copied, if they are also a quarter of the table.
+const MIN_WORN: u64 = 1 << 16;
 
 /// What happened to the names of removed entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,313 +32,462 @@ pub enum RemovedNames {
     Moved,
 }
 
-/// The changes to a table.
-struct Edit<'t> {
-    removed: &'t RowSet,
-    names: RemovedNames,
-    /// A directory, and the table that replaces it. Its only root is that directory; without a root,
-    /// the directory is removed.
-    replaced: Option<(Row, &'t Table)>,
-}
-
-/// The files with several names: by row, their ids and link counts.
-type LinkedRows = HashMap<Row, (FileId, u32), FixedState>;
-
-/// The files with several names after an edit.
-#[derive(Default)]
-struct Links {
-    own: LinkedRows,
-    other: LinkedRows,
-    /// The link counts of the files in the directory that was read again: a file elsewhere may have got
-    /// a second name there.
-    read_again: HashMap<FileId, u32, FixedState>,
-}
-
 #[doc(hidden)]
 impl Table {
-    /// Returns a table without some entries and everything below them.
+    /// Returns a table without some entries and everything below them. Takes time for the removed
+    /// entries and for the others of their directories.
     ///
     /// # Errors
     /// [`Error::TooManyEntries`], which cannot happen: there are fewer.
     pub fn without(&self, removed: &RowSet, names: RemovedNames) -> Result<Self, Error> {
-        self.edited(&Edit { removed, names, replaced: None })
+        let gone = self.outermost(removed.iter());
+        let mut editor = Editor::new(self);
+        editor.remove(&gone, names)?;
+        editor.finish(self.diagnostics_after(&gone, None))
     }
 
     /// Returns a table in which a directory is replaced by the only root of another table with the same
     /// columns; without a root, the directory is left out. A file outside of the directory that got a
-    /// second name in it is recognized only if the tables have file ids.
+    /// second name in it is recognized only if the tables have file ids. Takes time for the content of
+    /// the directory, before and after.
     ///
     /// # Errors
     /// [`Error::TooManyEntries`]
     pub fn with_directory(&self, directory: Row, read_again: &Self) -> Result<Self, Error> {
-        let removed = match read_again.roots().len() {
-            0 => RowSet::from_iter([directory]),
-            _ => RowSet::new(),
-        };
-        let replaced = Some((directory, read_again));
-        self.edited(&Edit { removed: &removed, names: RemovedNames::Deleted, replaced })
-    }
-
-    fn edited(&self, edit: &Edit<'_>) -> Result<Self, Error> {
-        let links = self.links(edit);
-        let mut importer = TableImporter::new(self.columns());
-        let mut open: Vec<(&Self, Children)> =
-            vec![(self, self.directory_at(Directory::TOP).children())];
-        while let Some((table, rows)) = open.last_mut() {
-            let table = *table;
-            let Some(row) = rows.next() else {
-                open.pop();
-                if !open.is_empty() {
-                    // Two entries of one name were also in the table before.
-                    let _ = importer.leave();
-                }
-                continue;
-            };
-            let is_own = std::ptr::eq(table, self);
-            if is_own && edit.removed.contains(row) {
-                continue;
-            }
-            let name = table.name(row);
-            match edit.replaced {
-                Some((directory, other)) if is_own && directory == row => {
-                    if let Some(root) = other.roots().next() {
-                        copy(&mut importer, &mut open, (other, root, name), &links.other, &links);
-                    }
-                }
-                _ => {
-                    let names = if is_own { &links.own } else { &links.other };
-                    copy(&mut importer, &mut open, (table, row, name), names, &links);
-                }
-            }
+        let mut editor = Editor::new(self);
+        match read_again.roots().next() {
+            Some(root) => editor.replace(directory, read_again, root)?,
+            None => editor.remove(&[directory], RemovedNames::Deleted)?,
         }
-        importer.set_diagnostics(self.diagnostics_after(edit));
-        importer.finish()
+        let other = Some(read_again).filter(|other| other.roots().len() > 0);
+        editor.finish(self.diagnostics_after(&[directory], other))
     }
 
-    fn links(&self, edit: &Edit<'_>) -> Links {
-        let mut links = Links::default();
-        if let Some((_, table)) = edit.replaced {
-            for file in table.linked_files() {
-                let entry = (file.id, file.link_count);
-                links.read_again.insert(file.id, file.link_count);
-                links.other.extend(file.rows.iter().map(|&row| (Row(row), entry)));
-            }
-        }
-        for file in self.linked_files() {
-            let rows = file.rows;
-            let stays = |&&row: &&u32| !self.is_in(Row(row), edit);
-            let names = rows.iter().filter(stays).count();
-            let gone = (rows.len() - names) as u32;
-            let deleted = if edit.names == RemovedNames::Deleted { gone } else { 0 };
-            let known = file.link_count.saturating_sub(deleted);
-            let count = links.read_again.get(&file.id).copied().unwrap_or(known);
-            let entry = (file.id, count);
-            links.own.extend(rows.iter().filter(stays).map(|&row| (Row(row), entry)));
-        }
-        links
-    }
-
-    /// Returns whether an entry is removed or replaced.
-    fn is_in(&self, row: Row, edit: &Edit<'_>) -> bool {
-        let is_changed = |row: Row| {
-            edit.removed.contains(row)
-                || edit.replaced.is_some_and(|(directory, _)| directory == row)
-        };
-        std::iter::successors(Some(row), |&row| self.parent(row)).any(is_changed)
-    }
-
-    /// Returns the diagnostics after an edit. The counts by kind are those of before: only errors are
-    /// known by directory.
-    fn diagnostics_after(&self, edit: &Edit<'_>) -> Diagnostics {
+    /// Returns the diagnostics without some entries, and with those of another table. The counts by
+    /// kind are those of before: only errors are known by directory.
+    fn diagnostics_after(&self, gone: &[Row], other: Option<&Self>) -> Diagnostics {
         let mut diagnostics = self.diagnostics.counts();
-        let mut gone: Vec<Row> = edit.removed.iter().collect();
-        gone.extend(edit.replaced.map(|(directory, _)| directory));
-        let gone = self.outermost(gone);
         let lost: u64 = gone.iter().map(|&row| self.errors(row)).sum();
         diagnostics.errors = diagnostics.errors.saturating_sub(lost);
-        let with_errors = gone.into_iter().filter(|&row| self.errors(row) > 0);
-        let paths: Vec<_> = with_errors.map(|row| self.path(row)).collect();
+        let with_errors = gone.iter().filter(|&&row| self.errors(row) > 0);
+        let paths: Vec<_> = with_errors.map(|&row| self.path(row)).collect();
         let stays = |error: &&ScanError| !paths.iter().any(|gone| error.path().starts_with(gone));
         let here = self.diagnostics.kept_errors.iter().filter(stays);
         diagnostics.kept_errors = here.cloned().collect();
-        if let Some((_, other)) = edit.replaced.filter(|(_, other)| other.roots().len() > 0) {
+        if let Some(other) = other {
             diagnostics.errors += other.diagnostics.errors;
             diagnostics.vanished += other.diagnostics.vanished;
             diagnostics.kept_errors.extend(other.diagnostics.kept_errors.iter().cloned());
         }
         diagnostics
     }
+
+    /// Returns the indices of a directory and those above it, the top last.
+    fn directories_above(&self, index: u32) -> impl Iterator<Item = u32> {
+        std::iter::successors(Some(index), |&index| {
+            (index != Directory::TOP).then(|| self.directory_at(index).parent)
+        })
+    }
+
+    /// Returns the rows of a directory and of those above it, the root first: in preorder, directories
+    /// are sorted by this.
+    fn preorder_key(&self, index: u32) -> Vec<u32> {
+        let above = self.directories_above(index).take_while(|&index| index != Directory::TOP);
+        let mut rows: Vec<u32> = above.map(|index| self.directory_at(index).row).collect();
+        rows.reverse();
+        rows
+    }
+
+    fn common_ancestor(&self, a: u32, b: u32) -> u32 {
+        let above: Vec<u32> = self.directories_above(a).collect();
+        let common = self.directories_above(b).find(|index| above.contains(index));
+        common.expect("BUG: the top is above all directories")
+    }
 }
 
-/// Copies an entry; the content of a directory follows.
-fn copy<'t>(
-    importer: &mut TableImporter,
-    open: &mut Vec<(&'t Table, Children)>,
-    (table, row, name): (&'t Table, Row, &OsStr),
-    linked: &LinkedRows,
-    links: &Links,
-) {
-    let mut attributes: Attributes = table.attributes(row);
-    if attributes.file_type() != FileType::Directory {
-        let known = linked.get(&row).copied();
-        let same = || attributes.file_id().filter(|_| !links.read_again.is_empty());
-        let named_again = || same().and_then(|id| Some((id, *links.read_again.get(&id)?)));
-        match known.or_else(named_again) {
-            Some((id, link_count)) => {
-                attributes.set_device(id.device);
-                attributes.set_inode(id.inode);
-                // 0 is unknown.
-                if link_count > 0 {
-                    attributes.set_nlink(link_count);
-                }
-            }
-            None => attributes.set_nlink(1),
+/// A table that is being changed.
+struct Editor {
+    table: Table,
+    /// The files that are charged to all their names meanwhile.
+    loose: HashMap<FileId, LooseFile, FixedState>,
+    /// The names of these files.
+    loose_names: HashMap<u32, FileId, FixedState>,
+    /// A sum was larger than what can be counted, so that nothing can be subtracted from it.
+    is_saturated: bool,
+}
+
+#[derive(Default)]
+struct LooseFile {
+    rows: Vec<u32>,
+    /// 0 if unknown.
+    link_count: u32,
+    /// The table knew that it has several names, and so all that it has.
+    is_known: bool,
+}
+
+/// Whether bytes of extra names are subtracted or added again.
+#[derive(Clone, Copy, PartialEq)]
+enum Charge {
+    ToFirst,
+    ToAll,
+}
+
+impl Editor {
+    fn new(before: &Table) -> Self {
+        let (base, edits) = (Arc::clone(&before.base), before.edits.clone());
+        Self {
+            table: Table { base, edits, diagnostics: Diagnostics::default() },
+            loose: HashMap::default(),
+            loose_names: HashMap::default(),
+            is_saturated: false,
         }
     }
-    // A directory below the maximum depth was not entered.
-    if table.index(row).is_none() {
-        importer.add_entry(name, &attributes);
-        return;
+
+    /// Removes entries, of which none is below another one.
+    fn remove(&mut self, gone: &[Row], names: RemovedNames) -> Result<(), Error> {
+        let mut by_directory: BTreeMap<u32, Vec<Row>> = BTreeMap::new();
+        for &row in gone {
+            self.remove_names(row, names);
+            by_directory.entry(self.table.parent_of(row)).or_default().push(row);
+        }
+        for (index, gone) in by_directory {
+            let mut lost = SubtreeTotals::default();
+            gone.iter().for_each(|&row| lost += self.table.totals(row));
+            let errors = gone.iter().map(|&row| self.table.errors(row)).sum();
+            let stay = self.table.directory_at(index).children();
+            let stay: Vec<Row> = stay.filter(|row| gone.binary_search(row).is_err()).collect();
+            self.list(index, &stay)?;
+            self.change_totals(index, &lost, &SubtreeTotals::default());
+            self.change_errors(index, errors, 0);
+        }
+        Ok(())
     }
-    importer.enter(name, &attributes);
-    if let Some(why) = table.why_unread(row) {
-        importer.mark_unread(why);
+
+    /// Replaces an entry and everything below it by the root of another table.
+    fn replace(&mut self, row: Row, other: &Table, root: Row) -> Result<(), Error> {
+        self.remove_names(row, RemovedNames::Deleted);
+        for file in other.linked_files() {
+            self.loosen(file.id);
+            self.loose.entry(file.id).or_default().link_count = file.link_count;
+        }
+        let (parent, before) = (self.table.parent_of(row), self.table.totals(row));
+        let errors = self.table.errors(row);
+        let own = other.attributes(root);
+        self.table.edits.attributes.insert_mut(row.0, own);
+        if other.directory(root).is_some() {
+            let index = match self.table.index(row) {
+                Some(index) => index,
+                None => self.add_directory(row, parent),
+            };
+            self.import(other, root, index)?;
+        } else {
+            self.table.edits.directory_rows.insert_mut(row.0, None);
+        }
+        let after = self.table.totals(row);
+        self.change_totals(parent, &before, &after);
+        self.change_errors(parent, errors, self.table.errors(row));
+        self.find_first_names();
+        Ok(())
     }
-    // Errors are counted with everything below; here, those of the directory itself are needed.
-    let errors = table.errors(row);
-    if errors > 0 {
-        let below: u64 = table.children(row).map(|child| table.errors(child)).sum();
-        importer.count_errors(errors.saturating_sub(below));
+
+    /// Copies the content of a directory of another table.
+    fn import(&mut self, other: &Table, from: Row, to: u32) -> Result<(), Error> {
+        let first_new = self.next_index();
+        let mut waiting = vec![(from, to)];
+        while let Some((from, index)) = waiting.pop() {
+            let entries: Vec<Row> = other.children(from).collect();
+            let first = self.append(other, &entries)?;
+            let mut totals = SubtreeTotals::of_entry(&other.attributes(from));
+            for (&entry, row) in entries.iter().zip(first.0..) {
+                if let Some(id) = other.linked_id(entry) {
+                    self.loose.entry(id).or_default().rows.push(row);
+                    self.loose_names.insert(row, id);
+                }
+                if other.directory(entry).is_some() {
+                    waiting.push((entry, self.add_directory(Row(row), index)));
+                } else {
+                    totals += SubtreeTotals::of_entry(&other.attributes(entry));
+                }
+            }
+            let was_read = other.directory(from).is_some_and(|it| it.first != Directory::UNREAD);
+            let why = other.why_unread(from).filter(|&why| why != UnreadReason::Unvisited);
+            let errors = other.errors(from);
+            let first = if was_read { first.0 } else { Directory::UNREAD };
+            let edited = Directory { first, count: 0, totals, ..*self.table.directory_at(index) };
+            self.table.edits.directories.insert_mut(index, edited);
+            self.table.edits.unread.insert_mut(index, why);
+            self.table.edits.errors.insert_mut(index, errors);
+            self.set_entries(index, first, entries.len());
+        }
+        // A directory has a lower index than those in it.
+        for index in (first_new..self.next_index()).rev() {
+            let &Directory { parent, totals, .. } = self.table.directory_at(index);
+            let mut above = *self.table.directory_at(parent);
+            above.totals += totals;
+            self.table.edits.directories.insert_mut(parent, above);
+        }
+        Ok(())
     }
-    open.push((table, table.children(row)));
+
+    /// Gives a directory new rows for entries that it has already.
+    fn list(&mut self, index: u32, entries: &[Row]) -> Result<(), Error> {
+        for &row in entries {
+            if let Some(id) = self.table.linked_id(row) {
+                self.loosen(id);
+            }
+        }
+        let before = Table {
+            base: Arc::clone(&self.table.base),
+            edits: self.table.edits.clone(),
+            diagnostics: Diagnostics::default(),
+        };
+        let first = self.append(&before, entries)?;
+        for (old, row) in entries.iter().zip(first.0..) {
+            if let Some(id) = self.loose_names.remove(&old.0) {
+                self.loose_names.insert(row, id);
+                let rows = self.loose.get_mut(&id).map(|file| file.rows.iter_mut());
+                rows.into_iter().flatten().filter(|name| **name == old.0).for_each(|it| *it = row);
+            }
+            self.table.edits.attributes.remove_mut(&old.0);
+            if let Some(index) = self.table.index(*old) {
+                let moved = Directory { row, ..*self.table.directory_at(index) };
+                self.table.edits.directories.insert_mut(index, moved);
+                self.table.edits.directory_rows.insert_mut(row, Some(index));
+            }
+        }
+        self.set_entries(index, first.0, entries.len());
+        Ok(())
+    }
+
+    /// Appends entries of a table with the same columns, and returns the first of their rows.
+    fn append(&mut self, from: &Table, entries: &[Row]) -> Result<Row, Error> {
+        let (columns, base_chunks) = (self.table.columns(), self.table.base.rows.chunk_count());
+        let edits = &mut self.table.edits;
+        let first = edits.next_rows(base_chunks, entries.len())?;
+        for rows in entries.chunk_by(|a, b| a.chunk() == b.chunk()) {
+            let (chunk, _) = from.locate(rows[0]);
+            edits.push_rows(columns, chunk, rows.iter().map(|row| row.index()));
+        }
+        for (&entry, row) in entries.iter().zip(first.0..) {
+            if let Some(attributes) = from.edits.attributes(entry) {
+                edits.attributes.insert_mut(row, *attributes);
+            }
+        }
+        Ok(first)
+    }
+
+    fn set_entries(&mut self, index: u32, first: u32, count: usize) {
+        let count = count as u32;
+        let edited = Directory { first, count, ..*self.table.directory_at(index) };
+        self.table.edits.directories.insert_mut(index, edited);
+        if count > 0 {
+            self.table.edits.listings.insert_mut(first, index);
+        }
+    }
+
+    fn next_index(&self) -> u32 {
+        self.table.base.directories.all.len() as u32 + self.table.edits.new_directories
+    }
+
+    fn add_directory(&mut self, row: Row, parent: u32) -> u32 {
+        let index = self.next_index();
+        let (first, totals) = (Directory::UNREAD, SubtreeTotals::default());
+        let directory = Directory { row: row.0, parent, first, count: 0, totals };
+        let edits = &mut self.table.edits;
+        edits.new_directories += 1;
+        edits.directories.insert_mut(index, directory);
+        edits.directory_rows.insert_mut(row.0, Some(index));
+        index
+    }
+
+    /// Changes the totals of a directory and all above it.
+    fn change_totals(&mut self, index: u32, lost: &SubtreeTotals, gained: &SubtreeTotals) {
+        let above: Vec<u32> = self.table.directories_above(index).collect();
+        for index in above {
+            let mut directory = *self.table.directory_at(index);
+            let before = directory.totals;
+            self.is_saturated |= before.is_saturated();
+            directory.totals.remove(lost);
+            directory.totals += *gained;
+            // Without the column, it is not known which entries are older.
+            if self.table.columns().contains(FieldMask::MTIME)
+                && lost.newest() >= before.newest()
+                && gained.newest() < lost.newest()
+            {
+                directory.totals.set_newest(self.newest_in(index));
+            }
+            self.table.edits.directories.insert_mut(index, directory);
+        }
+    }
+
+    /// Returns the newest change in and below a directory, from the totals of its entries.
+    fn newest_in(&self, index: u32) -> Option<i64> {
+        let table = &self.table;
+        let directory = table.directory_at(index);
+        let own = (index != Directory::TOP).then(|| table.mtime(Row(directory.row))).flatten();
+        let unlisted = table.base.unlisted.get(index as usize).and_then(SubtreeTotals::newest);
+        let entries = directory.children().map(|row| table.totals(row).newest());
+        entries.chain([own, unlisted]).max().flatten()
+    }
+
+    fn change_errors(&mut self, index: u32, lost: u64, gained: u64) {
+        if lost == gained {
+            return;
+        }
+        let above: Vec<u32> = self.table.directories_above(index).collect();
+        for index in above.into_iter().filter(|&index| index != Directory::TOP) {
+            let errors = self.table.errors_at(index) - lost + gained;
+            self.table.edits.errors.insert_mut(index, errors);
+        }
+    }
+
+    /// Removes the names in and below an entry from their files, if these have others.
+    fn remove_names(&mut self, row: Row, names: RemovedNames) {
+        let rows: Vec<Row> = self.table.subtree(row).collect();
+        for row in rows {
+            if let Some(id) = self.table.linked_id(row) {
+                self.loosen(id);
+            }
+            let Some(id) = self.loose_names.remove(&row.0) else { continue };
+            let file = self.loose.get_mut(&id).expect("BUG: a name without its file");
+            file.rows.retain(|&name| name != row.0);
+            if names == RemovedNames::Deleted {
+                file.link_count = file.link_count.saturating_sub(1);
+            }
+        }
+    }
+
+    /// Charges a file with several names to all of them.
+    fn loosen(&mut self, id: FileId) {
+        let Some(file) = self.table.linked_file(id) else { return };
+        let (rows, link_count, all_here) = (file.rows.to_vec(), file.link_count, file.all_here);
+        self.charge(&rows, all_here, Charge::ToAll);
+        let edits = &mut self.table.edits;
+        edits.files.insert_mut(id, None);
+        edits.extra_names -= rows.len() as i64 - 1;
+        for &row in &rows {
+            edits.names.insert_mut(row, None);
+            self.loose_names.insert(row, id);
+        }
+        self.loose.insert(id, LooseFile { rows, link_count, is_known: true });
+    }
+
+    /// Finds the names of files that had only one, in another directory, and got a second one.
+    fn find_first_names(&mut self) {
+        let has_more = |file: &LooseFile| {
+            !file.is_known && (file.link_count == 0 || file.rows.len() < file.link_count as usize)
+        };
+        let ids = FieldMask::INODE.union(FieldMask::DEVICE);
+        if !self.table.columns().contains(ids) || !self.loose.values().any(has_more) {
+            return;
+        }
+        for row in self.table.iter().filter(|row| !self.loose_names.contains_key(&row.0)) {
+            let attributes = self.table.attributes(row);
+            if attributes.file_type() != FileType::Directory
+                && let Some(file) = attributes.file_id().and_then(|id| self.loose.get_mut(&id))
+                && !file.is_known
+            {
+                file.rows.push(row.0);
+            }
+        }
+    }
+
+    /// Charges each file to its first name again.
+    fn charge_loose_files(&mut self) {
+        for (id, LooseFile { mut rows, link_count, .. }) in std::mem::take(&mut self.loose) {
+            let table = &self.table;
+            rows.sort_by_cached_key(|&row| (table.preorder_key(table.parent_of(Row(row))), row));
+            let all_here = link_count == 0 || link_count as usize <= rows.len();
+            self.set_link_counts(&rows, link_count);
+            if rows.is_empty() || rows.len() == 1 && all_here {
+                continue;
+            }
+            self.charge(&rows, all_here, Charge::ToFirst);
+            let edits = &mut self.table.edits;
+            edits.extra_names += rows.len() as i64 - 1;
+            for (at, &row) in rows.iter().enumerate() {
+                edits.names.insert_mut(row, Some(EditedName { id, is_extra: at > 0 }));
+            }
+            let file = EditedFile { rows, all_here, link_count };
+            edits.files.insert_mut(id, Some(Arc::new(file)));
+        }
+    }
+
+    fn set_link_counts(&mut self, rows: &[u32], link_count: u32) {
+        if link_count == 0 || !self.table.columns().contains(FieldMask::NLINK) {
+            return;
+        }
+        for &row in rows {
+            let mut attributes = self.table.attributes(Row(row));
+            attributes.set_nlink(link_count);
+            self.table.edits.attributes.insert_mut(row, attributes);
+        }
+    }
+
+    /// Charges a file to the first of its `rows` instead of to all of them, or the other way round: see
+    /// `hard_links.rs`.
+    fn charge(&mut self, rows: &[u32], all_here: bool, to: Charge) {
+        let [first, others @ ..] = rows else { return };
+        let bytes = i128::from(self.table.allocated(Row(*first)).unwrap_or(0));
+        let bytes = if to == Charge::ToFirst { bytes } else { -bytes };
+        let mut before = self.table.parent_of(Row(*first));
+        let mut lowest_common = before;
+        self.add_shares(before, 0, bytes);
+        for &name in others {
+            let parent = self.table.parent_of(Row(name));
+            let ancestor = self.table.common_ancestor(before, parent);
+            lowest_common = self.table.common_ancestor(lowest_common, parent);
+            self.charge_name(Row(name), parent, to);
+            self.add_shares(parent, bytes, bytes);
+            self.add_shares(ancestor, -bytes, -bytes);
+            before = parent;
+        }
+        if all_here {
+            self.add_shares(lowest_common, 0, -bytes);
+        }
+    }
+
+    /// Subtracts the bytes of a name that nothing is charged to, or adds them again.
+    fn charge_name(&mut self, name: Row, parent: u32, to: Charge) {
+        let size = self.table.size(name).unwrap_or(0);
+        let allocated = self.table.allocated(name).unwrap_or(0);
+        let above: Vec<u32> = self.table.directories_above(parent).collect();
+        for index in above {
+            let mut directory = *self.table.directory_at(index);
+            self.is_saturated |= directory.totals.is_saturated();
+            match to {
+                Charge::ToFirst => directory.totals.subtract(size, allocated),
+                Charge::ToAll => {
+                    directory.totals += SubtreeTotals::of_numbers([0; 3], [size, allocated]);
+                }
+            }
+            self.table.edits.directories.insert_mut(index, directory);
+        }
+    }
+
+    fn add_shares(&mut self, index: u32, charged_elsewhere: i128, shared: i128) {
+        let above: Vec<u32> = self.table.directories_above(index).collect();
+        // The bytes shared by all roots together are never needed.
+        for index in above.into_iter().filter(|&index| index != Directory::TOP) {
+            let mut shares = self.table.shares(index);
+            shares.charged_elsewhere += charged_elsewhere;
+            shares.shared += shared;
+            self.table.edits.shares.insert_mut(index, shares);
+        }
+    }
+
+    fn finish(mut self, diagnostics: Diagnostics) -> Result<Table, Error> {
+        self.charge_loose_files();
+        // Copying everything costs the more rows, the less often it is done.
+        let is_worn = self.table.edits.appended > MIN_WORN.max(self.table.len() / 4);
+        // A partial table cannot be copied: it has entries without rows.
+        if (is_worn || self.is_saturated) && self.table.base.unlisted.is_empty() {
+            self.table = self.table.copied()?;
+        }
+        self.table.diagnostics = diagnostics;
+        Ok(self.table)
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use transect_sys::FieldMask;
-    use transect_testkit::TempDir;
-
-    use super::*;
-    use crate::ScanOptions;
-    use crate::table::TableBuilder;
-
-    fn read(root: &std::path::Path) -> Table {
-        let builder = TableBuilder::new(FieldMask::MTIME | FieldMask::FILE_ID);
-        let plan = ScanOptions::new([root]).plan().unwrap();
-        plan.run(|| builder.sink()).unwrap().sink.into_table().unwrap()
-    }
-
-    /// Returns everything that a view shows of each entry, in the order of names.
-    #[cfg(not(windows))]
-    fn facts(table: &Table) -> Vec<String> {
-        let roots = table.roots().flat_map(|root| table.subtree(root));
-        let mut facts: Vec<String> = roots
-            .map(|row| {
-                let path = table.path(row);
-                let (totals, shared) = (table.totals(row), table.shared(row));
-                let (alone, unread) = (table.standalone_usage(row), table.unread_reason(row));
-                let type_and_time = (table.file_type(row), table.mtime(row), table.size(row));
-                format!("{path:?} {totals:?} {shared} {alone} {unread:?} {type_and_time:?}")
-            })
-            .collect();
-        facts.sort();
-        facts.push(format!("{} {} {:?}", table.len(), table.hard_links(), table.grand_total()));
-        facts
-    }
-
-    fn find(table: &Table, path: &[&str]) -> Row {
-        let root = table.roots().next().unwrap();
-        path.iter().fold(root, |row, name| table.child(row, OsStr::new(name)).unwrap())
-    }
-
-    /// Two directories with a file of their own each, and a file with names in both.
-    fn sample() -> TempDir {
-        let temp = TempDir::new();
-        for folder in ["one/inner", "two"] {
-            fs::create_dir_all(temp.join(folder)).unwrap();
-        }
-        fs::write(temp.join("one/inner/linked"), vec![1; 50_000]).unwrap();
-        fs::hard_link(temp.join("one/inner/linked"), temp.join("two/linked")).unwrap();
-        fs::write(temp.join("one/own"), vec![1; 20_000]).unwrap();
-        fs::write(temp.join("two/own"), vec![1; 10_000]).unwrap();
-        temp
-    }
-
-    #[test]
-    fn table_without_entries_equals_another_walk() {
-        for removed in
-            [&["one", "inner", "linked"][..], &["one", "inner"], &["one"], &["two", "own"]]
-        {
-            let temp = sample();
-            let before = read(temp.path());
-            let row = find(&before, removed);
-            // What remains has the times of before.
-            let path = before.path(row);
-            match path.is_dir() {
-                true => fs::remove_dir_all(&path).unwrap(),
-                false => fs::remove_file(&path).unwrap(),
-            }
-            let edited = before.without(&RowSet::from_iter([row]), RemovedNames::Deleted).unwrap();
-            let without_times = |table: &Table| -> Vec<String> {
-                let sums = |row| {
-                    let totals = table.totals(row);
-                    let shared = (table.shared(row), table.standalone_usage(row));
-                    format!(
-                        "{:?} {} {} {shared:?}",
-                        table.path(row),
-                        totals.disk_usage,
-                        totals.entries()
-                    )
-                };
-                let mut all: Vec<String> =
-                    table.roots().flat_map(|root| table.subtree(root)).map(sums).collect();
-                all.sort();
-                all
-            };
-            let again = read(temp.path());
-            assert_eq!(without_times(&edited), without_times(&again), "{removed:?}");
-            assert_eq!(edited.hard_links(), again.hard_links(), "{removed:?}");
-        }
-    }
-
-    // Without link counts, as in listings of Windows, only names in the table are known.
-    #[cfg(not(windows))]
-    #[test]
-    fn table_without_moved_name_stays_shared() {
-        let temp = sample();
-        let table = read(temp.path());
-        let gone = RowSet::from_iter([find(&table, &["one"])]);
-        let edited = table.without(&gone, RemovedNames::Moved).unwrap();
-        let linked = find(&edited, &["two", "linked"]);
-        assert!(edited.shared(linked) >= 50_000, "its other name is elsewhere");
-        let edited = table.without(&gone, RemovedNames::Deleted).unwrap();
-        assert_eq!(edited.shared(find(&edited, &["two", "linked"])), 0);
-    }
-
-    #[cfg(not(windows))]
-    #[test]
-    fn table_with_directory_read_again_equals_another_walk() {
-        let temp = sample();
-        let before = read(temp.path());
-        assert_eq!(
-            facts(&before.without(&RowSet::new(), RemovedNames::Deleted).unwrap()),
-            facts(&before)
-        );
-        let one = find(&before, &["one"]);
-        fs::write(temp.join("one/new"), vec![1; 30_000]).unwrap();
-        fs::hard_link(temp.join("two/own"), temp.join("one/inner/second")).unwrap();
-        fs::remove_file(temp.join("one/own")).unwrap();
-        let edited = before.with_directory(one, &read(&temp.join("one"))).unwrap();
-        assert_eq!(facts(&edited), facts(&read(temp.path())));
-        // A directory that is gone.
-        let one = find(&edited, &["one"]);
-        fs::remove_dir_all(temp.join("one")).unwrap();
-        let nothing = TableImporter::new(FieldMask::empty()).finish().unwrap();
-        let edited = edited.with_directory(one, &nothing).unwrap();
-        let names: Vec<_> = edited.children(edited.roots().next().unwrap()).collect();
-        assert_eq!(names.len(), 1);
-        assert_eq!(edited.hard_links(), 0);
-    }
-}
+mod tests;

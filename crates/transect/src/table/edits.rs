@@ -11,12 +11,16 @@ use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
-use transect_sys::{Attributes, FileId};
+use transect_sys::{Attributes, FieldMask, FileId};
 
-use super::columns::Chunk;
+use super::columns::{CHUNK, Chunk};
 use super::directories::{Directory, UnreadReason};
 use super::hard_links::DirectoryShares;
 use super::row::Row;
+use crate::error::Error;
+
+/// The number of rows from which on a chunk is not copied to append others, but followed by a new one.
+const FULL_ENOUGH: usize = 512;
 
 pub(super) type Map<K, V> = HashTrieMapSync<K, V, FixedState>;
 
@@ -26,6 +30,8 @@ pub(super) type Map<K, V> = HashTrieMapSync<K, V, FixedState>;
 pub(super) struct Edits {
     /// Rows behind those of the base. A chunk may be followed by another one before it is full.
     pub(super) chunks: Vec<Arc<Chunk>>,
+    /// The number of rows that were appended since the base was built.
+    pub(super) appended: u64,
     /// The attributes of rows that changed and stayed where they are.
     pub(super) attributes: Map<u32, Attributes>,
     /// Directories that changed or are new; with [`Directory::TOP`], the top.
@@ -51,6 +57,7 @@ pub(super) struct Edits {
 /// A name of a file with several.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EditedName {
+    pub(super) id: FileId,
     /// Nothing is charged to it.
     pub(super) is_extra: bool,
 }
@@ -75,5 +82,41 @@ impl Edits {
 
     pub(super) fn is_empty(&self) -> bool {
         self.directories.is_empty()
+    }
+
+    /// Makes room for `count` rows behind `base_chunks` chunks, and returns the first.
+    pub(super) fn next_rows(&mut self, base_chunks: usize, count: usize) -> Result<Row, Error> {
+        let fits = |chunk: &Arc<Chunk>| chunk.len() < FULL_ENOUGH && chunk.len() + count <= CHUNK;
+        if !self.chunks.last().is_some_and(fits) {
+            self.chunks.push(Arc::default());
+        }
+        let last = self.chunks.len() - 1;
+        let first = Row::new(base_chunks + last, self.chunks[last].len());
+        let end = Row::new(base_chunks + last + count / CHUNK + 1, 0);
+        first.filter(|_| end.is_some()).ok_or(Error::TooManyEntries)
+    }
+
+    /// Appends rows of a chunk.
+    pub(super) fn push_rows(
+        &mut self,
+        columns: FieldMask,
+        from: &Chunk,
+        mut rows: impl ExactSizeIterator<Item = usize> + Clone,
+    ) {
+        self.appended += rows.len() as u64;
+        while rows.len() > 0 {
+            let chunk = self.with_room();
+            let room = CHUNK - chunk.len();
+            chunk.push_rows(columns, from, rows.clone().take(room));
+            rows.nth(room.min(rows.len()) - 1);
+        }
+    }
+
+    /// Returns the last chunk, which other tables may share, to append to it.
+    pub(super) fn with_room(&mut self) -> &mut Chunk {
+        if self.chunks.last().is_none_or(|chunk| chunk.is_full()) {
+            self.chunks.push(Arc::default());
+        }
+        Arc::make_mut(self.chunks.last_mut().expect("BUG: a chunk was just made"))
     }
 }

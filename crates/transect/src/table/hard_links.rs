@@ -16,6 +16,10 @@
 //!        c +x    d +x            sums upwards: a 1, c 1, d 1, b 1, top 1
 //! ```
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use foldhash::fast::FixedState;
 use transect_sys::{FileId, FileType};
 
 use super::columns::Rows;
@@ -45,6 +49,8 @@ pub(super) struct HardLinkIndex {
     rows: Vec<u32>,
     /// Sorted by id.
     linked: Vec<LinkedFile>,
+    /// The place in `linked` of each row in `rows`, once it is needed.
+    by_row: OnceLock<HashMap<u32, u32, FixedState>>,
 }
 
 /// A file with several names.
@@ -124,6 +130,29 @@ impl HardLinkIndex {
 
     pub(super) fn shares(&self, index: u32) -> DirectoryShares {
         self.directories.get(index as usize).copied().unwrap_or_default()
+    }
+
+    /// Returns the file with this id, if it has several names, and its rows.
+    pub(super) fn find(&self, id: FileId) -> Option<(&LinkedFile, &[u32])> {
+        self.linked.binary_search_by_key(&id, |file| file.id).ok().map(|place| self.file_at(place))
+    }
+
+    fn file_at(&self, place: usize) -> (&LinkedFile, &[u32]) {
+        let begin = place.checked_sub(1).map_or(0, |before| self.linked[before].end as usize);
+        let file = &self.linked[place];
+        (file, &self.rows[begin..file.end as usize])
+    }
+
+    /// Returns the id of a file, if it has several names.
+    pub(super) fn id_of(&self, row: Row) -> Option<FileId> {
+        if !self.has_extra_names(row) {
+            return None;
+        }
+        let by_row = self.by_row.get_or_init(|| {
+            let files = (0..).zip(self.linked());
+            files.flat_map(|(place, (_, rows))| rows.iter().map(move |&row| (row, place))).collect()
+        });
+        by_row.get(&row.0).map(|&place| self.linked[place as usize].id)
     }
 }
 

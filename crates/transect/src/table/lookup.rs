@@ -1,5 +1,7 @@
 //! Where the rows, directories and hard links of a table are: in its base, unless an edit changed them.
 
+use transect_sys::FileId;
+
 use super::columns::Chunk;
 use super::directories::{Directory, UnreadReason};
 use super::hard_links::{DirectoryShares, LinkedNames};
@@ -137,5 +139,24 @@ impl Table {
             Some(LinkedNames { id, rows: &file.rows, all_here, link_count })
         });
         base.chain(edited)
+    }
+
+    /// Returns the names of a file, if it has several.
+    pub(super) fn linked_file(&self, id: FileId) -> Option<LinkedNames<'_>> {
+        match self.edits.files.get(&id) {
+            Some(edited) => edited.as_deref().map(|file| {
+                let (all_here, link_count) = (file.all_here, file.link_count);
+                LinkedNames { id, rows: &file.rows, all_here, link_count }
+            }),
+            None => self.base.shared.find(id).map(|(file, rows)| file.names(rows)),
+        }
+    }
+
+    /// Returns the id of a file, if it has several names.
+    pub(super) fn linked_id(&self, row: Row) -> Option<FileId> {
+        match self.edits.names.get(&row.0) {
+            Some(edited) => edited.map(|name| name.id),
+            None => self.base.shared.id_of(row),
+        }
     }
 }

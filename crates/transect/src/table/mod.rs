@@ -38,6 +38,7 @@ mod age;
 mod base;
 mod build;
 mod columns;
+mod copy;
 mod directories;
 mod directory_buffer;
 mod edit;
