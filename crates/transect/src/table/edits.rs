@@ -76,10 +76,10 @@ pub(super) struct EditedFile {
 impl Edits {
     #[inline]
     pub(super) fn attributes(&self, row: Row) -> Option<&Attributes> {
-        // A lookup in an empty map computes a hash.
-        if self.attributes.is_empty() { None } else { self.attributes.get(&row.0) }
+        if self.is_empty() { None } else { self.attributes.get(&row.0) }
     }
 
+    #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.directories.is_empty()
     }

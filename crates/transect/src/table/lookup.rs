@@ -44,12 +44,17 @@ impl Table {
     /// Returns the index of a directory.
     #[inline]
     pub(super) fn index(&self, row: Row) -> Option<u32> {
-        if !self.edits.directory_rows.is_empty()
-            && let Some(&index) = self.edits.directory_rows.get(&row.0)
-        {
-            return index;
+        match self.edits.is_empty() {
+            true => self.base.directories.index(row),
+            false => self.edited_index(row),
         }
-        self.base.directories.index(row)
+    }
+
+    // Not inlined: nearly all tables have no edits.
+    #[inline(never)]
+    fn edited_index(&self, row: Row) -> Option<u32> {
+        let edited = self.edits.directory_rows.get(&row.0).copied();
+        edited.unwrap_or_else(|| self.base.directories.index(row))
     }
 
     #[inline]
@@ -60,12 +65,16 @@ impl Table {
     /// Returns the directory with an index; the top for [`Directory::TOP`].
     #[inline]
     pub(super) fn directory_at(&self, index: u32) -> &Directory {
-        if !self.edits.directories.is_empty()
-            && let Some(edited) = self.edits.directories.get(&index)
-        {
-            return edited;
+        match self.edits.is_empty() {
+            true => self.base.directories.at(index),
+            false => self.edited_directory(index),
         }
-        self.base.directories.at(index)
+    }
+
+    #[inline(never)]
+    fn edited_directory(&self, index: u32) -> &Directory {
+        let edited = self.edits.directories.get(&index);
+        edited.unwrap_or_else(|| self.base.directories.at(index))
     }
 
     /// Iterates over all directories but the top, those that are no longer in the table included.
@@ -112,7 +121,7 @@ impl Table {
     }
 
     pub(super) fn is_charged_elsewhere(&self, row: Row) -> bool {
-        if self.edits.names.is_empty() {
+        if self.edits.is_empty() {
             return self.base.shared.is_charged_elsewhere(row);
         }
         match self.edits.names.get(&row.0) {

@@ -274,9 +274,14 @@ impl Table {
     /// Returns the totals of an entry and everything below it. A file whose bytes are charged to
     /// another name counts as a file of 0 bytes.
     pub fn totals(&self, row: Row) -> SubtreeTotals {
-        if let Some(dir) = self.directory(row) {
-            return dir.totals;
+        match self.directory(row) {
+            Some(directory) => directory.totals,
+            None => self.totals_of_leaf(row),
         }
+    }
+
+    /// Returns the totals of an entry that is not a directory.
+    fn totals_of_leaf(&self, row: Row) -> SubtreeTotals {
         let mut totals = SubtreeTotals::of_entry(&self.attributes(row));
         if self.is_charged_elsewhere(row) {
             (totals.apparent, totals.disk_usage) = (0, 0);

@@ -65,7 +65,7 @@ impl Table {
     pub fn own_totals(&self, row: Row) -> SubtreeTotals {
         match self.directory(row) {
             Some(_) => SubtreeTotals::of_entry(&self.attributes(row)),
-            None => self.totals(row),
+            None => self.totals_of_leaf(row),
         }
     }
 
