@@ -56,6 +56,13 @@ impl SubtreeTotals {
         self.subtract(lost.apparent, lost.disk_usage);
     }
 
+    /// Adds bytes, or subtracts bytes that were added.
+    pub(super) fn change_bytes(&mut self, apparent: i128, disk_usage: i128) {
+        for (sum, bytes) in [(&mut self.apparent, apparent), (&mut self.disk_usage, disk_usage)] {
+            *sum = u64::try_from(i128::from(*sum) + bytes).unwrap_or(u64::MAX);
+        }
+    }
+
     pub(super) fn set_newest(&mut self, newest: Option<i64>) {
         self.newest = newest.unwrap_or(Self::UNKNOWN);
     }

@@ -7,6 +7,7 @@
 //! the same files                         their bytes are charged to the first name
 //! ```
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -112,6 +113,8 @@ struct Editor {
     loose: HashMap<FileId, LooseFile, FixedState>,
     /// The names of these files.
     loose_names: HashMap<u32, FileId, FixedState>,
+    /// What is to be added to directories, and to those above them.
+    charges: HashMap<u32, Charged, FixedState>,
     /// A sum was larger than what can be counted, so that nothing can be subtracted from it.
     is_saturated: bool,
 }
@@ -123,6 +126,16 @@ struct LooseFile {
     link_count: u32,
     /// The table knew that it has several names, and so all that it has.
     is_known: bool,
+}
+
+/// Bytes to add to a directory.
+#[derive(Clone, Copy, Default)]
+struct Charged {
+    apparent: i128,
+    disk_usage: i128,
+    /// See [`DirectoryShares`](super::hard_links::DirectoryShares).
+    elsewhere: i128,
+    shared: i128,
 }
 
 /// Whether bytes of extra names are subtracted or added again.
@@ -139,6 +152,7 @@ impl Editor {
             table: Table { base, edits, diagnostics: Diagnostics::default() },
             loose: HashMap::default(),
             loose_names: HashMap::default(),
+            charges: HashMap::default(),
             is_saturated: false,
         }
     }
@@ -150,6 +164,7 @@ impl Editor {
             self.remove_names(row, names);
             by_directory.entry(self.table.parent_of(row)).or_default().push(row);
         }
+        self.apply_charges();
         for (index, gone) in by_directory {
             let mut lost = SubtreeTotals::default();
             gone.iter().for_each(|&row| lost += self.table.totals(row));
@@ -170,6 +185,7 @@ impl Editor {
             self.loosen(file.id);
             self.loose.entry(file.id).or_default().link_count = file.link_count;
         }
+        self.apply_charges();
         let (parent, before) = (self.table.parent_of(row), self.table.totals(row));
         let errors = self.table.errors(row);
         let own = other.attributes(root);
@@ -425,59 +441,70 @@ impl Editor {
     }
 
     /// Charges a file to the first of its `rows` instead of to all of them, or the other way round: see
-    /// `hard_links.rs`.
+    /// `hard_links.rs`. Takes effect with [`Editor::apply_charges`].
     fn charge(&mut self, rows: &[u32], all_here: bool, to: Charge) {
         let [first, others @ ..] = rows else { return };
-        let bytes = i128::from(self.table.allocated(Row(*first)).unwrap_or(0));
-        let bytes = if to == Charge::ToFirst { bytes } else { -bytes };
+        let sign = if to == Charge::ToFirst { 1 } else { -1 };
+        let bytes = sign * i128::from(self.table.allocated(Row(*first)).unwrap_or(0));
         let mut before = self.table.parent_of(Row(*first));
         let mut lowest_common = before;
-        self.add_shares(before, 0, bytes);
+        self.charged(before).shared += bytes;
         for &name in others {
-            let parent = self.table.parent_of(Row(name));
+            let (row, parent) = (Row(name), self.table.parent_of(Row(name)));
             let ancestor = self.table.common_ancestor(before, parent);
             lowest_common = self.table.common_ancestor(lowest_common, parent);
-            self.charge_name(Row(name), parent, to);
-            self.add_shares(parent, bytes, bytes);
-            self.add_shares(ancestor, -bytes, -bytes);
+            let size = i128::from(self.table.size(row).unwrap_or(0));
+            let allocated = i128::from(self.table.allocated(row).unwrap_or(0));
+            let charged = self.charged(parent);
+            charged.apparent -= sign * size;
+            charged.disk_usage -= sign * allocated;
+            for (index, bytes) in [(parent, bytes), (ancestor, -bytes)] {
+                let charged = self.charged(index);
+                charged.elsewhere += bytes;
+                charged.shared += bytes;
+            }
             before = parent;
         }
         if all_here {
-            self.add_shares(lowest_common, 0, -bytes);
+            self.charged(lowest_common).shared -= bytes;
         }
     }
 
-    /// Subtracts the bytes of a name that nothing is charged to, or adds them again.
-    fn charge_name(&mut self, name: Row, parent: u32, to: Charge) {
-        let size = self.table.size(name).unwrap_or(0);
-        let allocated = self.table.allocated(name).unwrap_or(0);
-        let above: Vec<u32> = self.table.directories_above(parent).collect();
-        for index in above {
+    fn charged(&mut self, index: u32) -> &mut Charged {
+        self.charges.entry(index).or_default()
+    }
+
+    /// Adds what was charged in each directory to it and to all above it, each once.
+    fn apply_charges(&mut self) {
+        let table = &self.table;
+        let depth = |index| Reverse(table.directories_above(index).count());
+        let charges = std::mem::take(&mut self.charges).into_iter();
+        let mut charges: BTreeMap<_, Charged> =
+            charges.map(|(index, charged)| ((depth(index), index), charged)).collect();
+        while let Some(((Reverse(depth), index), charged)) = charges.pop_first() {
             let mut directory = *self.table.directory_at(index);
             self.is_saturated |= directory.totals.is_saturated();
-            match to {
-                Charge::ToFirst => directory.totals.subtract(size, allocated),
-                Charge::ToAll => {
-                    directory.totals += SubtreeTotals::of_numbers([0; 3], [size, allocated]);
-                }
-            }
-            self.table.edits.directories.insert_mut(index, directory);
-        }
-    }
-
-    fn add_shares(&mut self, index: u32, charged_elsewhere: i128, shared: i128) {
-        let above: Vec<u32> = self.table.directories_above(index).collect();
-        // The bytes shared by all roots together are never needed.
-        for index in above.into_iter().filter(|&index| index != Directory::TOP) {
+            directory.totals.change_bytes(charged.apparent, charged.disk_usage);
             let mut shares = self.table.shares(index);
-            shares.charged_elsewhere += charged_elsewhere;
-            shares.shared += shared;
+            shares.charged_elsewhere += charged.elsewhere;
+            shares.shared += charged.shared;
+            self.table.edits.directories.insert_mut(index, directory);
+            if index == Directory::TOP {
+                // The bytes shared by all roots together are never needed.
+                return;
+            }
             self.table.edits.shares.insert_mut(index, shares);
+            let above = charges.entry((Reverse(depth - 1), directory.parent)).or_default();
+            above.apparent += charged.apparent;
+            above.disk_usage += charged.disk_usage;
+            above.elsewhere += charged.elsewhere;
+            above.shared += charged.shared;
         }
     }
 
     fn finish(mut self, diagnostics: Diagnostics) -> Result<Table, Error> {
         self.charge_loose_files();
+        self.apply_charges();
         // Copying everything costs the more rows, the less often it is done.
         let is_worn = self.table.edits.appended > MIN_WORN.max(self.table.len() / 4);
         // A partial table cannot be copied: it has entries without rows.
