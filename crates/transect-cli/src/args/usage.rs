@@ -101,6 +101,11 @@ impl UsageArgs {
             _ => StoredMeasure::DiskUsage,
         }
     }
+
+    /// Returns whether programs read the output.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.json || self.csv
+    }
 }
 
 transect_sys::words! {

@@ -7,7 +7,7 @@ use transect::table::SubtreeTotals;
 
 use crate::output::csv::Record;
 
-use super::view::{Usage, View};
+use super::view::ReportRows;
 
 const SUMS: [&str; 6] =
     ["files", "directories", "others", "apparent_size", "disk_usage", "newest_mtime"];
@@ -16,42 +16,43 @@ const OF_SHARED: [&str; 2] = ["exclusive_least", "exclusive_most"];
 const OF_ENTRIES: [&str; 7] =
     ["shared_size", "exclusive_size", "errors", "unread", "type", "depth", "path"];
 
-/// Writes the rows. Paths are raw bytes.
-pub(super) fn write(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
-    let table = &usage.table;
-    match &usage.view {
-        View::Tree(lines) => {
-            let of_shared: &[&str] = if usage.shared.is_some() { &OF_SHARED } else { &[] };
+/// Writes the rows; `has_shared` is true with `--shared`. Paths are raw bytes.
+pub(super) fn write(
+    out: &mut impl Write,
+    rows: &ReportRows<'_>,
+    has_shared: bool,
+) -> io::Result<()> {
+    match rows {
+        ReportRows::Entries(entries) => {
+            let of_shared: &[&str] = if has_shared { &OF_SHARED } else { &[] };
             write_record(out, |record| {
                 let names = SUMS.iter().chain(of_shared).chain(&OF_ENTRIES);
                 names.for_each(|name| record.plain(name));
             })?;
-            for line in lines {
-                let row = line.row;
+            for entry in entries {
                 write_record(out, |record| {
-                    write_sums(record, &usage.totals(row));
-                    if let Some(shared) = &usage.shared {
-                        let Range { start, end } = shared.exclusive(table, row);
+                    write_sums(record, &entry.totals);
+                    if let Some(Range { start, end }) = entry.freed {
                         [start, end].into_iter().for_each(|number| record.plain(number));
                     }
-                    for number in [table.shared(row), table.exclusive(row), table.errors(row)] {
+                    for number in [entry.shared, entry.exclusive, entry.errors] {
                         record.plain(number);
                     }
-                    match table.unread_reason(row) {
+                    match entry.unread {
                         Some(reason) => record.text(reason.as_str().as_bytes()),
                         None => record.unknown(),
                     }
-                    record.text(table.file_type(row).as_str().as_bytes());
-                    record.plain(line.last.len());
-                    record.text(table.path(row).as_os_str().as_encoded_bytes());
+                    record.text(entry.file_type.as_str().as_bytes());
+                    record.plain(entry.depth);
+                    record.text(entry.path.as_os_str().as_encoded_bytes());
                 })?;
             }
         }
-        View::Groups(groups) => {
+        ReportRows::Groups(groups) => {
             write_record(out, |record| {
                 SUMS.iter().chain(&["key"]).for_each(|name| record.plain(name));
             })?;
-            for group in groups {
+            for group in *groups {
                 write_record(out, |record| {
                     write_sums(record, &group.sums);
                     record.text(group.key.as_bytes());

@@ -1,40 +1,34 @@
 //! The object that `usage --json` prints.
 
-use std::path::PathBuf;
-
 use serde::Serialize;
 use transect::table::{SubtreeTotals, UnreadReason};
 
 use super::groups::Group;
-use super::tree::Line;
-use super::view::{Usage, View};
-use crate::output::json::{OwnedPath, disk, object};
+use super::view::{Report, ReportEntry, ReportRows};
+use crate::output::json::{PathEntry, disk, object};
 
-pub(super) fn usage(roots: &[PathBuf], usage: &Usage) -> impl Serialize {
-    let Usage { unverified, elapsed, interrupted, table, disk: space, measure, view, .. } = usage;
-    let outcome = usage.outcome.as_ref();
+pub(super) fn usage<'u>(report: &'u Report<'_>) -> impl Serialize + use<'u> {
+    let outcome = report.outcome;
     let (mut entries, mut groups) = (None, None);
-    match view {
-        View::Tree(lines) => {
-            let entry = |line: &Line| {
-                let row = line.row;
-                let exclusive = usage.shared.as_ref().map(|shared| shared.exclusive(table, row));
+    match &report.rows {
+        ReportRows::Entries(all) => {
+            let entry = |entry: &'u ReportEntry| {
                 object! {
-                    ..path: OwnedPath(table.path(row)),
-                    depth: line.last.len(),
-                    r#type: table.file_type(row).as_str(),
-                    ..sums: sums(&usage.totals(row)),
-                    shared_size: table.shared(row),
-                    exclusive_size: table.exclusive(row),
-                    exclusive_least?: exclusive.as_ref().map(|it| it.start),
-                    exclusive_most?: exclusive.as_ref().map(|it| it.end),
-                    errors: table.errors(row),
-                    unread: table.unread_reason(row).map(UnreadReason::as_str),
+                    ..path: PathEntry::from(entry.path.as_path()),
+                    depth: entry.depth,
+                    r#type: entry.file_type.as_str(),
+                    ..sums: sums(&entry.totals),
+                    shared_size: entry.shared,
+                    exclusive_size: entry.exclusive,
+                    exclusive_least?: entry.freed.as_ref().map(|it| it.start),
+                    exclusive_most?: entry.freed.as_ref().map(|it| it.end),
+                    errors: entry.errors,
+                    unread: entry.unread.map(UnreadReason::as_str),
                 }
             };
-            entries = Some(lines.iter().map(entry).collect::<Vec<_>>());
+            entries = Some(all.iter().map(entry).collect::<Vec<_>>());
         }
-        View::Groups(all) => {
+        ReportRows::Groups(all) => {
             let group =
                 |group: &Group| object! { key: group.key.clone(), ..sums: sums(&group.sums) };
             groups = Some(all.iter().map(group).collect::<Vec<_>>());
@@ -42,17 +36,17 @@ pub(super) fn usage(roots: &[PathBuf], usage: &Usage) -> impl Serialize {
     }
     object! {
         schema: "transect.usage/1",
-        roots: roots.iter().map(|root| root.to_string_lossy().into_owned()).collect::<Vec<_>>(),
-        complete: usage.errors() == 0 && !interrupted,
-        unverified: *unverified,
-        interrupted: *interrupted,
-        measure: measure.as_str(),
-        ..total: sums(&usage.grand_total()),
-        hard_links: table.hard_links(),
-        disk: space.map(disk),
-        errors: usage.errors(),
-        vanished: usage.vanished(),
-        elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
+        roots: report.roots.iter().map(|root| root.to_string_lossy()).collect::<Vec<_>>(),
+        complete: report.errors == 0 && !report.interrupted,
+        unverified: report.unverified,
+        interrupted: report.interrupted,
+        measure: report.measure.as_str(),
+        ..total: sums(&report.total),
+        hard_links: report.hard_links,
+        disk: report.disk.map(disk),
+        errors: report.errors,
+        vanished: report.vanished,
+        elapsed_ns: u64::try_from(report.elapsed.as_nanos()).unwrap_or(u64::MAX),
         reader: outcome.map(|outcome| outcome.reader.as_str()),
         reader_reason?: outcome.and_then(|outcome| outcome.reader_reason.as_deref()),
         order: outcome.map(|outcome| outcome.order.as_str()),

@@ -4,6 +4,7 @@ mod csv;
 mod groups;
 mod interchange;
 mod json;
+mod report;
 mod stored;
 mod terminal;
 mod tree;
@@ -27,7 +28,7 @@ use crate::{output, profile};
 use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 use terminal::Shown;
-use view::{Usage, View};
+use view::{Report, Usage, View};
 
 /// The lines shown without a terminal.
 const DEFAULT_LINES: usize = 25;
@@ -143,7 +144,7 @@ fn query_shared(args: &UsageArgs, table: &Table, cancel: &Cancel) -> SharedSpace
 
 fn limits(args: &UsageArgs) -> LargestLimits {
     let room = output::terminal_height().map(|lines| lines.saturating_sub(6).max(3));
-    let lines = args.top.or(room.filter(|_| !args.json && !args.csv)).unwrap_or(DEFAULT_LINES);
+    let lines = args.top.or(room.filter(|_| !args.is_exact())).unwrap_or(DEFAULT_LINES);
     let mut limits = LargestLimits::new(lines);
     (limits.depth, limits.min_size) = (args.depth, args.min_size as u64);
     limits
@@ -164,7 +165,7 @@ fn select(
             let is_shown = |row| args.files || table.file_type(row) == FileType::Directory;
             let size = |row: Row| measure.size(&view::totals(table, shared, row));
             let rank = |row: Row| if is_shown(row) { size(row) } else { 0 };
-            let folds = |row| !args.json && !args.csv && notes::of(table, row).is_empty();
+            let folds = |row| !args.is_exact() && notes::of(table, row).is_empty();
             View::Tree(tree::largest(&limits, folds, |of, most| {
                 let children = match of {
                     Some(of) => table.largest(table.children(of), most, rank),
@@ -177,16 +178,12 @@ fn select(
 }
 
 fn show(args: &UsageArgs, usage: &Usage) -> io::Result<()> {
-    if args.csv {
-        // Paths are bytes, and the colour-aware buffer accepts text only.
-        return csv::write(&mut output::stream::stdout(), usage);
+    if !args.is_exact() {
+        return terminal::print(&Shown::of(usage));
     }
-    if args.json {
-        let roots = match usage.outcome {
-            Some(_) => args.walk.roots(),
-            None => usage.table.roots().map(|root| usage.table.path(root)).collect(),
-        };
-        return output::print_json(&json::usage(&roots, usage));
-    }
-    terminal::print(&Shown::of(usage))
+    let roots = match usage.outcome {
+        Some(_) => args.walk.roots(),
+        None => usage.table.roots().map(|root| usage.table.path(root)).collect(),
+    };
+    report::print(args, &Report::of(usage, roots))
 }

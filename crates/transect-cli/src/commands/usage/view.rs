@@ -1,9 +1,11 @@
-//! The table and the rows that the command shows, in any format.
+//! The table and the rows that the command shows, in any format, and the values of JSON and CSV.
 
+use std::ops::Range;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use transect::Outcome;
-use transect::table::{Row, SubtreeTotals, Table};
+use transect::table::{Row, SubtreeTotals, Table, UnreadReason};
+use transect::{FileType, Outcome};
 use transect_duplicates::SharedSpace;
 use transect_snapshot::StoredMeasure as Measure;
 use transect_sys::DiskSpace;
@@ -54,6 +56,78 @@ impl Usage {
     pub(super) fn vanished(&self) -> u64 {
         let of_shared = self.shared.as_ref().map_or(0, |shared| shared.diagnostics.vanished);
         self.table.diagnostics().vanished + of_shared
+    }
+}
+
+/// What JSON and CSV show, from a table or from stored totals.
+pub(super) struct Report<'u> {
+    pub(super) roots: Vec<PathBuf>,
+    pub(super) outcome: Option<&'u Outcome<()>>,
+    pub(super) unverified: bool,
+    pub(super) elapsed: Duration,
+    pub(super) interrupted: bool,
+    pub(super) disk: Option<DiskSpace>,
+    pub(super) measure: Measure,
+    pub(super) total: SubtreeTotals,
+    pub(super) hard_links: u64,
+    pub(super) errors: u64,
+    pub(super) vanished: u64,
+    pub(super) rows: ReportRows<'u>,
+}
+
+pub(super) enum ReportRows<'u> {
+    Entries(Vec<ReportEntry>),
+    Groups(&'u [Group]),
+}
+
+pub(super) struct ReportEntry {
+    pub(super) path: PathBuf,
+    /// Steps below the root.
+    pub(super) depth: usize,
+    pub(super) file_type: FileType,
+    pub(super) totals: SubtreeTotals,
+    pub(super) shared: u64,
+    pub(super) exclusive: u64,
+    /// The least and the most that removing it would free; `None` without `--shared`.
+    pub(super) freed: Option<Range<u64>>,
+    pub(super) errors: u64,
+    pub(super) unread: Option<UnreadReason>,
+}
+
+impl<'u> Report<'u> {
+    pub(super) fn of(usage: &'u Usage, roots: Vec<PathBuf>) -> Self {
+        let Usage { unverified, elapsed, interrupted, table, measure, view, shared, .. } = usage;
+        let entry = |line: &Line| {
+            let row = line.row;
+            ReportEntry {
+                path: table.path(row),
+                depth: line.last.len(),
+                file_type: table.file_type(row),
+                totals: usage.totals(row),
+                shared: table.shared(row),
+                exclusive: table.exclusive(row),
+                freed: shared.as_ref().map(|shared| shared.exclusive(table, row)),
+                errors: table.errors(row),
+                unread: table.unread_reason(row),
+            }
+        };
+        Self {
+            roots,
+            outcome: usage.outcome.as_ref(),
+            unverified: *unverified,
+            elapsed: *elapsed,
+            interrupted: *interrupted,
+            disk: usage.disk,
+            measure: *measure,
+            total: usage.grand_total(),
+            hard_links: table.hard_links(),
+            errors: usage.errors(),
+            vanished: usage.vanished(),
+            rows: match view {
+                View::Tree(lines) => ReportRows::Entries(lines.iter().map(entry).collect()),
+                View::Groups(groups) => ReportRows::Groups(groups),
+            },
+        }
     }
 }
 
