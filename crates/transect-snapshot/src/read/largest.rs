@@ -71,12 +71,14 @@ pub struct LargestLimits {
     pub depth: Option<u32>,
     /// The least size.
     pub min_size: u64,
+    /// Whether to read all totals of each directory, not only its size.
+    pub totals: bool,
 }
 
 impl LargestLimits {
     /// Returns limits with this number of directories, at any depth, of any size but 0.
     pub fn new(count: usize) -> Self {
-        Self { count, depth: None, min_size: 1 }
+        Self { count, depth: None, min_size: 1, totals: false }
     }
 }
 
@@ -93,6 +95,9 @@ pub struct LargeDirectory {
     /// The allocated bytes in and below it that removing it would not free, as
     /// [`Table::shared`](transect::table::Table::shared) returns them.
     pub shared: u64,
+    /// All totals, and the allocated bytes that removing it would free, as
+    /// [`Table::exclusive`](transect::table::Table::exclusive) returns them; `None` unless requested.
+    pub totals: Option<(SubtreeTotals, u64)>,
     /// Errors in and below it.
     pub errors: u64,
     /// Why it was not read, or not completely.
@@ -105,6 +110,8 @@ pub struct LargeDirectory {
 pub struct LargestDirectories {
     /// The totals of the root.
     pub total: StoredTotals,
+    /// The number of names beyond the first of each file.
+    pub hard_links: u64,
     /// The directories in tree order, the root first. Those above each are among them.
     pub directories: Vec<LargeDirectory>,
 }
@@ -135,32 +142,48 @@ impl<S: ReadAt> Snapshot<S> {
         }
         let Some(total) = root.totals() else { return Ok(None) };
         root.check_columns()?;
+        if limits.totals && total.apparent.max(total.allocated) == u64::MAX {
+            // What a saturated sum contains is not known.
+            return Ok(None);
+        }
         let Some(links) = self.links()? else { return Ok(None) };
+        let hard_links = links.iter().map(|file| file.names.len() as u64 - 1).sum();
         let Some(candidates) = self.candidates(measure, limits)? else { return Ok(None) };
         if candidates.len().saturating_mul(links.len()) > MAX_COMPARED {
             return Ok(None);
         }
         let mut rows = self.rows();
         let mut directories: Vec<LargeDirectory> = Vec::new();
-        // The directories above the current one.
-        let mut open: Vec<usize> = Vec::new();
+        // The directories above the current one, and their rows.
+        let mut open: Vec<(usize, Range<u64>)> = Vec::new();
         for Candidate { row, size } in candidates {
             rows.skip_to(row)?;
             open.truncate(rows.depth() as usize);
-            let parent = open.last().copied();
-            open.push(directories.len());
+            let parent = open.last().map(|(index, _)| *index);
+            let of = row..row + rows.entries();
+            let shared_files = || links.iter().filter(|file| file.is_shared(&of));
+            let totals = if limits.totals { rows.totals() } else { None };
+            let totals = totals.map(|totals| {
+                let is_charged = |file: &&LinkedFile| file.is_charged_in(&of, &open);
+                let not_freed = allocated(shared_files().filter(is_charged));
+                let exclusive = totals.allocated.saturating_sub(not_freed);
+                (totals.of_subtree(rows.newest()), exclusive)
+            });
+            let shared = allocated(shared_files());
+            open.push((directories.len(), of));
             directories.push(LargeDirectory {
                 name: rows.name().to_vec(),
                 parent,
                 size,
-                shared: shared(&links, row..row + rows.entries()),
+                shared,
+                totals,
                 errors: rows.errors().unwrap_or(0),
                 unread: rows.unread().map(unread_reason),
             });
         }
         // Of the last row.
         rows.check_columns()?;
-        Ok(Some(LargestDirectories { total, directories }))
+        Ok(Some(LargestDirectories { total, hard_links, directories }))
     }
 
     /// Returns the directories that may be among the largest, in tree order; `None` if they are too many.
@@ -209,6 +232,7 @@ impl<S: ReadAt> Snapshot<S> {
         let mut inodes = self.column(Column::Inode);
         let mut devices = self.column(Column::Device);
         let mut sizes = self.column(Column::Allocated);
+        let mut depths = self.column(Column::Depth);
         let mut names: Vec<LinkedName> = Vec::new();
         let (mut linked, mut next) = (LinkedRows::of(self), 0);
         while let Some(LinkedRow { row, count }) = linked.next(next)? {
@@ -216,7 +240,8 @@ impl<S: ReadAt> Snapshot<S> {
             let (inode, device) = (inodes.read_number(row)?, devices.read_number(row)?);
             let Some(id) = device.zip(inode) else { continue };
             let allocated = sizes.read_number(row)?.unwrap_or(0);
-            names.push(LinkedName { id, row, count, allocated });
+            let depth = depths.read_number(row)?.unwrap_or(0);
+            names.push(LinkedName { id, row, depth, count, allocated });
             if names.len() > MAX_LINKS {
                 return Ok(None);
             }
@@ -229,6 +254,7 @@ impl<S: ReadAt> Snapshot<S> {
 struct LinkedName {
     id: (u64, u64),
     row: u64,
+    depth: u64,
     /// The number of names; 0 if unknown.
     count: u64,
     allocated: u64,
@@ -236,8 +262,8 @@ struct LinkedName {
 
 /// A file with several names.
 struct LinkedFile {
-    /// The rows of its names.
-    rows: Vec<u64>,
+    /// The rows of its names and their depths, in tree order.
+    names: Vec<(u64, u64)>,
     allocated: u64,
     /// All names are in the snapshot.
     all_here: bool,
@@ -257,18 +283,38 @@ fn grouped(mut names: Vec<LinkedName>) -> Option<Vec<LinkedFile>> {
         }
         let all_here = first.count <= names.len() as u64;
         if !others.is_empty() || !all_here {
-            let rows = names.iter().map(|name| name.row).collect();
-            files.push(LinkedFile { rows, allocated: first.allocated, all_here });
+            let names = names.iter().map(|name| (name.row, name.depth)).collect();
+            files.push(LinkedFile { names, allocated: first.allocated, all_here });
         }
     }
     Some(files)
 }
 
-/// Returns the allocated bytes of files that have a name in these rows, and another elsewhere.
-fn shared(files: &[LinkedFile], rows: Range<u64>) -> u64 {
-    let is_shared = |file: &&LinkedFile| {
-        let here = file.rows.iter().filter(|row| rows.contains(row)).count();
-        here > 0 && !(file.all_here && here == file.rows.len())
-    };
-    files.iter().filter(is_shared).fold(0, |sum, file| sum.saturating_add(file.allocated))
+impl LinkedFile {
+    /// Returns whether the file has a name in the directory of these rows, and another elsewhere.
+    fn is_shared(&self, of: &Range<u64>) -> bool {
+        let here = self.names.iter().filter(|(row, _)| of.contains(row)).count();
+        here > 0 && !(self.all_here && here == self.names.len())
+    }
+
+    /// Returns whether the totals of the directory of these rows, which has a name of the file, contain its bytes.
+    /// `above` are the directories that it is in, by depth.
+    ///
+    /// A file is charged to the first of its names, in the order of the directories that hold them.
+    fn is_charged_in(&self, of: &Range<u64>, above: &[(usize, Range<u64>)]) -> bool {
+        let is_directly_above = |row: u64, depth: u64| {
+            let holder = depth.checked_sub(1).and_then(|depth| above.get(depth as usize));
+            holder.is_some_and(|(_, rows)| rows.contains(&row))
+        };
+        // A name behind the directory comes first if a directory above holds it.
+        let is_before = |&(row, depth): &(u64, u64)| {
+            row < of.start || row >= of.end && is_directly_above(row, depth)
+        };
+        !self.names.iter().any(is_before)
+    }
+}
+
+/// Returns the allocated bytes of all files.
+fn allocated<'f>(files: impl Iterator<Item = &'f LinkedFile>) -> u64 {
+    files.fold(0, |sum, file| sum.saturating_add(file.allocated))
 }

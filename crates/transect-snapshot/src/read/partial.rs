@@ -1,7 +1,7 @@
 //! The largest directories as a table that is not complete: a view shows it until all rows are read.
 
 use transect::FieldMask;
-use transect::table::{PartialDirectory, PartialTable, SubtreeTotals};
+use transect::table::{PartialDirectory, PartialTable};
 use transect_sys::{ReadAt, name_from_bytes};
 
 use super::Snapshot;
@@ -71,7 +71,7 @@ impl<S: ReadAt> Snapshot<S> {
             parent: of.parent,
             name: &of.name,
             own: of.own,
-            unlisted: totals(&of.rest),
+            unlisted: of.rest.of_subtree(None),
         });
         Ok(Some(PartialTable::of(columns, directories)))
     }
@@ -86,12 +86,4 @@ fn without(all: StoredTotals, part: StoredTotals) -> Option<StoredTotals> {
         allocated: all.allocated.checked_sub(part.allocated)?,
         errors: all.errors,
     })
-}
-
-/// Returns the totals as a table has them. The numbers fit: they are below that of the rows.
-fn totals(of: &StoredTotals) -> SubtreeTotals {
-    let fit = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-    let others = of.entries.saturating_sub(of.files).saturating_sub(of.directories);
-    let numbers = [fit(of.files), fit(of.directories), fit(others)];
-    SubtreeTotals::of_numbers(numbers, [of.apparent, of.allocated])
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ops::{Range, RangeInclusive};
 
-use transect::table::{Row, Table};
+use transect::table::{Row, SubtreeTotals, Table};
 use transect::{Attributes, FieldMask, FileType};
 use transect_sys::ReadAt;
 
@@ -51,6 +51,14 @@ impl StoredTotals {
             allocated: totals.disk_usage,
             errors: table.errors(row),
         }
+    }
+
+    /// Returns the totals as a table has them, with the newest change. The numbers fit: they are below that of the rows.
+    pub(super) fn of_subtree(&self, newest: Option<i64>) -> SubtreeTotals {
+        let fit = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let others = self.entries.saturating_sub(self.files).saturating_sub(self.directories);
+        let numbers = [fit(self.files), fit(self.directories), fit(others)];
+        SubtreeTotals::of_numbers(numbers, [self.apparent, self.allocated], newest)
     }
 }
 

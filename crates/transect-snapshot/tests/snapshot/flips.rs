@@ -46,7 +46,8 @@ fn list(file: &File, _: &File) -> Result<String, ReadError> {
 }
 
 fn usage(file: &File, _: &File) -> Result<String, ReadError> {
-    let limits = LargestLimits::new(4);
+    let mut limits = LargestLimits::new(4);
+    limits.totals = true;
     let largest = |measure| file.largest_directories(measure, &limits);
     let largest = (largest(StoredMeasure::DiskUsage)?, largest(StoredMeasure::Apparent)?);
     let partial = file.partial_table(FieldMask::MTIME, 4)?;

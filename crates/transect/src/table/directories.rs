@@ -85,14 +85,16 @@ impl SubtreeTotals {
         u64::from(self.files) + u64::from(self.directories) + u64::from(self.others)
     }
 
-    /// Returns totals with these numbers of files, directories and other entries, and these sizes in bytes, apparent
-    /// and allocated. The newest change is not known.
+    /// Returns totals with these numbers of files, directories and other entries, these sizes in bytes, apparent and
+    /// allocated, and this newest change of any content, in nanoseconds since 1970 UTC.
     #[doc(hidden)]
     pub fn of_numbers(
         [files, directories, others]: [u32; 3],
         [apparent, disk_usage]: [u64; 2],
+        newest: Option<i64>,
     ) -> Self {
-        Self { files, directories, others, apparent, disk_usage, newest: Self::UNKNOWN }
+        let newest = newest.unwrap_or(Self::UNKNOWN);
+        Self { files, directories, others, apparent, disk_usage, newest }
     }
 
     /// Returns the newest change of any content, in nanoseconds since 1970 UTC.
