@@ -4,6 +4,7 @@ pub use crate::filter::AttributeFilter;
 pub use crate::iter::FoundEntries;
 pub use crate::options::WorkLimit;
 pub use crate::order::Order;
+pub use crate::path::push_name;
 pub use crate::profile::{WalkProfile, WalkSettings};
 pub use crate::reader::{AnyHandle, AnyReader, disk_space_of};
 pub use crate::sink::{LineFormat, ListEntry, ListOutput, ListSink, ListTotals, Skips};

@@ -33,7 +33,8 @@ pub(crate) fn strip_prefix_bytes(path: &Path, bytes: usize) -> &Path {
     rest.as_path()
 }
 
-pub(crate) fn push_name(path: &mut OsString, name: &OsStr) {
+/// Appends a name to the path of its directory.
+pub fn push_name(path: &mut OsString, name: &OsStr) {
     if !ends_with_separator(path.as_encoded_bytes()) {
         path.push(std::path::MAIN_SEPARATOR_STR);
     }

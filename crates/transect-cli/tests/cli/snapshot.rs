@@ -19,7 +19,10 @@ fn store(env: &TestEnv, tree: &str, file: &str) {
 /// Returns what `usage --json` prints, without what depends on the walk.
 fn usage(env: &TestEnv, path: &str, more: &[&str]) -> Value {
     let args = ["usage", "--json", "-n", "10000", path];
-    let mut shown = env.transect(args.iter().chain(more)).exits(0).quiet().json();
+    without_walk(env.transect(args.iter().chain(more)).exits(0).quiet().json())
+}
+
+fn without_walk(mut shown: Value) -> Value {
     let object = shown.as_object_mut().expect("an object");
     for key in ["elapsed_ns", "reader", "order", "threads", "disk"] {
         object.remove(key);
@@ -67,6 +70,39 @@ fn snapshot_usage_from_stored_totals_equals_that_of_the_tree() {
         assert!(stored.contains("disk usage"), "{stored}");
     }
     assert!(lines("tree.parquet", &["-n", "1000"]).contains(" shared"));
+}
+
+#[test]
+fn snapshot_usage_for_programs_from_stored_totals_equals_that_of_the_tree() {
+    let test = "snapshot_usage_for_programs_from_stored_totals_equals_that_of_the_tree";
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    env.mkdir("tree/denied");
+    // `sub/linked` comes before `z` in the file, but the file is charged to `z`, whose directory comes first.
+    for (name, other) in [("z", "sub/linked"), ("sub/both", "sub/again"), ("one", "hollow/two")] {
+        let name = env.write(format!("tree/{name}"), 100_000);
+        fs::hard_link(name, env.path(format!("tree/{other}"))).unwrap();
+    }
+    fs::hard_link(env.write("tree/sub/outside", 30_000), env.path("outside")).unwrap();
+    let _ = env.sh("chmod 755 . tree; chmod 0 tree/denied; mkdir -m 777 to").exits(0);
+    let root = env.path("tree");
+    let shown = |args: &[&str]| env.transect_unprivileged(test, args);
+    let Some(_) = shown(&["snapshot", "tree", "-o", "to/tree.parquet"]) else { return };
+    for options in [&[][..], &["-n", "3"], &["-d0"], &["-d1"], &["--apparent"], &["--entries"]] {
+        let [stored, walked] = [env.path("to/tree.parquet"), root.clone()].map(|path| {
+            let path = path.to_str().expect("a path of text");
+            let of = |format| {
+                let args = ["usage", format, path].into_iter().chain(options.iter().copied());
+                shown(&args.collect::<Vec<_>>()).expect("it ran before")
+            };
+            let (json, csv) = (of("--json"), of("--csv"));
+            assert_eq!((json.code, csv.code), (Some(1), Some(1)));
+            (without_walk(json.json()), csv.stdout_text())
+        });
+        assert_eq!(stored, walked, "{options:?}");
+        // The tree had three before.
+        assert_eq!((&stored.0["hard_links"], &stored.0["errors"]), (&json!(6), &json!(1)));
+    }
 }
 
 #[test]

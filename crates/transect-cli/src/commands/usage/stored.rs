@@ -2,14 +2,20 @@
 //! are not read.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Instant;
 
+use transect::FileType;
+use transect::internal::push_name;
 use transect_snapshot::{LargeDirectory, LargestDirectories, LargestLimits};
 use transect_sys::name_from_bytes;
 use transect_text::notes;
 
+use super::report;
 use super::terminal::{self, EntryLine, Lines, Shown};
 use super::tree::{self, Line};
+use super::view::{Report, ReportEntry, ReportRows};
 use crate::args::UsageArgs;
 use crate::commands::snapshot::{StoredTree, cannot_read, whole_snapshot};
 use crate::output;
@@ -22,18 +28,23 @@ pub(super) fn show(
     limits: &LargestLimits,
     began: Instant,
 ) -> Result<Option<ExitStatus>, CliError> {
-    let is_exact = args.json || args.csv || args.export_ncdu.is_some();
-    if is_exact || args.files || args.by.is_some() || args.import_ncdu.is_some() {
+    let is_exact = args.is_exact();
+    if args.export_ncdu.is_some() || args.import_ncdu.is_some() || args.files || args.by.is_some() {
         return Ok(None);
     }
     let Some((path, snapshot)) = whole_snapshot(&args.walk)? else { return Ok(None) };
     let measure = args.measure();
-    // Several directories may share a line.
     let mut most = *limits;
-    most.count = most.count.saturating_add(1).saturating_mul(tree::MAX_NAMES);
+    most.totals = is_exact;
+    if !is_exact {
+        // Several directories may share a line.
+        most.count = most.count.saturating_add(1).saturating_mul(tree::MAX_NAMES);
+    }
     let largest = snapshot.largest_directories(measure, &most);
     let largest = largest.map_err(|error| cannot_read(path, &error))?;
-    let Some(LargestDirectories { total, directories, .. }) = largest else { return Ok(None) };
+    let Some(LargestDirectories { total, hard_links, directories, .. }) = largest else {
+        return Ok(None);
+    };
 
     let diagnostics = snapshot.metadata().diagnostics();
     let interrupted = snapshot.metadata().interrupted;
@@ -44,8 +55,29 @@ pub(super) fn show(
         children.entry(of.parent).or_default().push((index, of.size));
     }
     let in_directory = |of, _| children.get(&of).cloned().unwrap_or_default();
-    let folds = |of: usize| notes_of(&directories[of]).is_empty();
+    let folds = |of: usize| !is_exact && notes_of(&directories[of]).is_empty();
     let lines = tree::largest(limits, folds, in_directory);
+    if is_exact {
+        let rows = lines.iter().map(|line| report_entry(&directories, line)).collect();
+        report::print(
+            args,
+            &Report {
+                roots: vec![path_of(&directories, 0)],
+                outcome: None,
+                unverified: snapshot.metadata().unverified,
+                elapsed: began.elapsed(),
+                interrupted,
+                disk: None,
+                measure,
+                total: directories[0].totals.unwrap_or_default().0,
+                hard_links,
+                errors: diagnostics.errors,
+                vanished: diagnostics.vanished,
+                rows: ReportRows::Entries(rows),
+            },
+        )?;
+        return Ok(Some(end));
+    }
     let shown = Shown {
         measure,
         lines: Lines::Tree(lines.into_iter().map(|line| entry_line(&directories, line)).collect()),
@@ -58,6 +90,32 @@ pub(super) fn show(
     };
     terminal::print(&shown)?;
     Ok(Some(end))
+}
+
+fn report_entry(directories: &[LargeDirectory], line: &Line<usize>) -> ReportEntry {
+    let of = &directories[line.row];
+    let (totals, exclusive) = of.totals.unwrap_or_default();
+    ReportEntry {
+        path: path_of(directories, line.row),
+        depth: line.last.len(),
+        file_type: FileType::Directory,
+        totals,
+        shared: of.shared,
+        exclusive,
+        freed: None,
+        errors: of.errors,
+        unread: of.unread,
+    }
+}
+
+fn path_of(directories: &[LargeDirectory], of: usize) -> PathBuf {
+    let above = |&of: &usize| directories[of].parent;
+    let names: Vec<usize> = std::iter::successors(Some(of), above).collect();
+    let mut path = OsString::new();
+    for of in names.into_iter().rev() {
+        push_name(&mut path, &name_from_bytes(directories[of].name.clone()));
+    }
+    path.into()
 }
 
 fn entry_line(directories: &[LargeDirectory], line: Line<usize>) -> EntryLine {
