@@ -164,10 +164,17 @@ impl<'s> ColumnReader<'s> {
         Ok(())
     }
 
+    /// Goes to a page that begins at a row and at an offset of the file. Its column has no dictionary.
+    pub(super) fn go_to_page(&mut self, row: u64, offset: u64) -> Result<(), ReadError> {
+        self.enter_group(row)?;
+        (self.first, self.after, self.next) = (row, row, offset);
+        Ok(())
+    }
+
     fn enter_group(&mut self, row: u64) -> Result<(), ReadError> {
         let at = self.groups.partition_point(|group| group.first_row + group.rows <= row);
         let Some(group) = self.groups.get(at) else { return damaged("a row is missing") };
-        self.chunk = group.columns[self.column as usize];
+        self.chunk = group.columns[self.column as usize].clone();
         self.next = self.chunk.begin;
         (self.first, self.after, self.decoded) = (group.first_row, group.first_row, 0);
         self.group_end = group.first_row + group.rows;

@@ -20,6 +20,9 @@ const MAGIC: &[u8; 4] = b"PAR1";
 /// The maximum length of the description: enough for a thousand million rows.
 const MAX_FOOTER_BYTES: u64 = 256 << 20;
 
+/// The maximum length of an index of pages. Those of the writer have a thousandth.
+const MAX_INDEX_BYTES: u64 = 1 << 20;
+
 const MAX_GROUP_ROWS: u64 = 1 << 20;
 
 /// The maximum number of rows: what a table can hold.
@@ -33,14 +36,25 @@ pub(crate) enum Codec {
     Zstd,
 }
 
+/// Where the indexes of the pages of a column lie.
+#[derive(Clone, Debug)]
+pub(super) struct PageIndex {
+    /// The ranges of their values (`ColumnIndex`).
+    pub(super) bounds: Range<u64>,
+    /// Their offsets and rows (`OffsetIndex`).
+    pub(super) places: Range<u64>,
+}
+
 /// Where a column of a row group lies.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ColumnChunk {
     pub(super) begin: u64,
     pub(super) end: u64,
     pub(super) codec: Codec,
     /// Whether its pages have checksums.
     pub(super) is_checked: bool,
+    /// `None` if there is none with checksums.
+    pub(super) index: Option<PageIndex>,
 }
 
 /// Where a row group and its columns are in the file.
@@ -100,6 +114,9 @@ struct RawColumn {
     size: u64,
     data: u64,
     dictionary: Option<u64>,
+    /// Offset and length of each index; 0 if it is missing.
+    bounds: (u64, u64),
+    places: (u64, u64),
 }
 
 /// Returns whether a file begins or ends like a Parquet file.
@@ -270,9 +287,16 @@ fn check_column(
     // Some writers store 0 for a column without dictionary.
     let dictionary = column.dictionary.filter(|&offset| offset > 0);
     let begin = dictionary.map_or(column.data, |dictionary| dictionary.min(column.data));
+    let index_place = |(offset, length): (u64, u64)| {
+        let is_usable = is_checked && (1..=MAX_INDEX_BYTES).contains(&length);
+        let index_end = offset.checked_add(length).filter(|&it| is_usable && it <= end)?;
+        Some(offset..index_end)
+    };
+    let index = index_place(column.bounds).zip(index_place(column.places));
+    let index = index.map(|(bounds, places)| PageIndex { bounds, places });
     match begin.checked_add(column.size) {
         Some(chunk_end) if column.values == rows && chunk_end <= end => {
-            Ok(ColumnChunk { begin, end: chunk_end, codec, is_checked })
+            Ok(ColumnChunk { begin, end: chunk_end, codec, is_checked, index })
         }
         _ => damaged("a column lies outside of the file"),
     }
@@ -334,6 +358,10 @@ fn column_chunk(thrift: &mut Thrift<'_>) -> Result<RawColumn, ReadError> {
                 }
                 Ok(true)
             })?,
+            4 => column.places.0 = thrift.size()?,
+            5 => column.places.1 = thrift.size()?,
+            6 => column.bounds.0 = thrift.size()?,
+            7 => column.bounds.1 = thrift.size()?,
             _ => return Ok(false),
         }
         Ok(true)

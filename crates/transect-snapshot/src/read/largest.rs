@@ -7,6 +7,7 @@
 //! link counts ─► names of files with several ─► bytes that these directories share
 //! ```
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use transect::table::{SubtreeTotals, UnreadReason};
@@ -17,6 +18,7 @@ use crate::schema::Column;
 use super::Snapshot;
 use super::error::ReadError;
 use super::linked_rows::{LinkedRow, LinkedRows};
+use super::page_bounds::PageBounds;
 use super::rows::StoredTotals;
 use super::words::unread_reason;
 
@@ -197,33 +199,62 @@ impl<S: ReadAt> Snapshot<S> {
         let count = limits.count.max(1);
         let mut least = limits.min_size.max(1);
         let mut found: Vec<Candidate> = Vec::new();
-        let mut next = 0;
-        while next < self.len() {
-            let page = totals.read_numbers(next)?;
-            for (row, size) in (next..).zip(page.rows()) {
-                // The root is shown whatever its size is.
-                let is_large = |size: &u64| *size >= least || row == 0;
-                let Some(size) = size.filter(is_large) else { continue };
-                if let Some(most) = limits.depth
-                    && depths.read_number(row)?.unwrap_or(0) > most.into()
-                {
-                    continue;
+        for page in self.pages_by_size(measure, limits.depth)? {
+            // The first one has the root, which is shown whatever its size is.
+            if page.greatest < least && !found.is_empty() {
+                break;
+            }
+            if let Some(offset) = page.offset {
+                totals.go_to_page(page.rows.start, offset)?;
+            }
+            let mut next = page.rows.start;
+            while next < page.rows.end {
+                let sizes = totals.read_numbers(next)?;
+                for (row, size) in (next..page.rows.end).zip(sizes.rows()) {
+                    let is_large = |size: &u64| *size >= least || row == 0;
+                    let Some(size) = size.filter(is_large) else { continue };
+                    if let Some(most) = limits.depth
+                        && depths.read_number(row)?.unwrap_or(0) > most.into()
+                    {
+                        continue;
+                    }
+                    found.push(Candidate { row, size });
                 }
-                found.push(Candidate { row, size });
-            }
-            next += page.values.len() as u64;
-            if found.len() >= count {
-                let mut sizes: Vec<u64> = found.iter().map(|it| it.size).collect();
-                let (_, &mut size, _) = sizes.select_nth_unstable_by(count - 1, |a, b| b.cmp(a));
-                least = least.max(size);
-                found.retain(|it| it.size >= least || it.row == 0);
-            }
-            if found.len() > count.saturating_add(MAX_EQUAL) {
-                return Ok(None);
+                next += sizes.values.len() as u64;
+                if found.len() >= count {
+                    let mut sizes: Vec<u64> = found.iter().map(|it| it.size).collect();
+                    let (_, &mut size, _) =
+                        sizes.select_nth_unstable_by(count - 1, |a, b| b.cmp(a));
+                    least = least.max(size);
+                    found.retain(|it| it.size >= least || it.row == 0);
+                }
+                if found.len() > count.saturating_add(MAX_EQUAL) {
+                    return Ok(None);
+                }
             }
         }
+        found.sort_unstable_by_key(|it| it.row);
         let has_root = found.first().is_some_and(|first| first.row == 0);
         Ok(has_root.then_some(found))
+    }
+
+    /// Returns the pages that can have directories down to a depth, those first that can have the largest.
+    fn pages_by_size(
+        &self,
+        measure: StoredMeasure,
+        depth: Option<u32>,
+    ) -> Result<Vec<PageBounds>, ReadError> {
+        let mut pages = self.page_bounds(measure.column())?;
+        if let Some(most) = depth {
+            let mut depths = self.page_bounds(Column::Depth)?;
+            depths.retain(|page| page.least <= most.into());
+            pages.retain(|page| {
+                let next = depths.partition_point(|it| it.rows.end <= page.rows.start);
+                depths.get(next).is_some_and(|it| it.rows.start < page.rows.end)
+            });
+        }
+        pages.sort_by_key(|page| Reverse(page.greatest));
+        Ok(pages)
     }
 
     /// Returns the files with several names, sorted by id; `None` if they are too many, or their names have

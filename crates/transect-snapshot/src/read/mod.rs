@@ -15,6 +15,7 @@ mod import;
 mod largest;
 pub(crate) mod linked_rows;
 mod page;
+mod page_bounds;
 mod partial;
 pub(crate) mod rows;
 pub(crate) mod thrift;
