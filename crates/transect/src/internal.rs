@@ -9,6 +9,6 @@ pub use crate::profile::{WalkProfile, WalkSettings};
 pub use crate::reader::{AnyHandle, AnyReader, disk_space_of};
 pub use crate::sink::{LineFormat, ListEntry, ListOutput, ListSink, ListTotals, Skips};
 pub use crate::sink::{SortBuffer, SortKey, SortSpec};
-pub use crate::walk::StoredRows;
+pub use crate::walk::{StoredRows, for_each_dir};
 
 pub use transect_sys::{Reader, StatOrder};

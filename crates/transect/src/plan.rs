@@ -130,6 +130,12 @@ impl WalkSettings {
     }
 }
 
+impl Default for ThreadLimits {
+    fn default() -> Self {
+        Self::new(&ScanOptions::default(), descriptors_left())
+    }
+}
+
 impl ThreadLimits {
     fn new(options: &ScanOptions, descriptors: usize) -> Self {
         let requested = if options.settings.order.unwrap_or_default().is_parallel() {

@@ -13,6 +13,8 @@
 //!
 //! [`stepped`] begins a walk on the caller's thread, one batch at a time, for iterators.
 //!
+//! [`known_dirs`] starts threads for directories that are no walk.
+//!
 //! [`stored`] delivers a tree that was read before.
 //!
 //! [`worker`] reads one directory, independently of all others. The orders (`sequential`,
@@ -24,6 +26,7 @@ mod device_wait;
 mod futures;
 mod helpers;
 mod judge;
+mod known_dirs;
 mod mounts;
 mod recursive;
 mod roots;
@@ -54,6 +57,7 @@ use shared::WalkShared;
 use task::Tasks;
 use worker::{Prober, WithWorker, Worker};
 
+pub use known_dirs::for_each_dir;
 pub(crate) use stepped::{Step, SteppedWalk, Stopper};
 pub use stored::StoredRows;
 

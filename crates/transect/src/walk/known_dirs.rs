@@ -1,0 +1,112 @@
+//! Directories that are known beforehand, such as those of a batch of queries.
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{Builder, Scope};
+use std::time::Instant;
+
+use crate::plan::{MaxThreads, ThreadLimits};
+use crate::walk::device_wait::{DeviceWait, Latency};
+
+/// Calls `visit` once for each directory. It reports how many entries it has read since its last report. Threads are
+/// started only while these take long: one after another for a disk, many at once for a network, as in a walk.
+pub fn for_each_dir<D: Sync>(dirs: &[D], visit: impl Fn(&D, &mut dyn FnMut(u32)) + Sync) {
+    let pool = Pool {
+        dirs,
+        visit,
+        next: AtomicUsize::new(0),
+        started: AtomicUsize::new(1),
+        limits: LazyLock::new(|| ThreadLimits::default().limits()),
+    };
+    std::thread::scope(|scope| pool.work(scope, DeviceWait::default()));
+}
+
+struct Pool<'d, D, V> {
+    dirs: &'d [D],
+    visit: V,
+    /// The next directory that a thread takes. Once there are none left, it is behind the last one.
+    next: AtomicUsize,
+    started: AtomicUsize,
+    limits: LazyLock<MaxThreads>,
+}
+
+impl<D: Sync, V: Fn(&D, &mut dyn FnMut(u32)) + Sync> Pool<'_, D, V> {
+    fn work<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, mut waits: DeviceWait) {
+        while let Some(dir) = self.dirs.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+            let mut since = Instant::now();
+            (self.visit)(dir, &mut |entries| {
+                let took = since.elapsed();
+                waits.add(entries, took, self.started.load(Ordering::Relaxed));
+                let latency = waits.take_proof();
+                let left = self.dirs.len().saturating_sub(self.next.load(Ordering::Relaxed));
+                let threads = latency.threads_for(left).min(left);
+                (0..threads).take_while(|_| self.start_one(scope, latency)).count();
+                since = Instant::now();
+            });
+        }
+    }
+
+    /// Starts a thread, unless there are as many as the latency is worth.
+    fn start_one<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, latency: Latency) -> bool {
+        if latency == Latency::Memory {
+            return false;
+        }
+        let limit = latency.max_threads(*self.limits);
+        let next = |started| (started < limit).then_some(started + 1);
+        self.started.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
+            && Builder::new()
+                .spawn_scoped(scope, move || self.work(scope, DeviceWait::expecting(latency)))
+                .is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::sync::{Barrier, Mutex};
+    use std::time::Duration;
+
+    use super::*;
+
+    /// So many entries that reading them is fast even on a machine that stops for seconds.
+    const FAST: u32 = 10_000_000;
+
+    #[test]
+    fn fast_directories_visited_in_order_on_one_thread() {
+        let visited = Mutex::new(Vec::new());
+        for_each_dir(&(0..100).collect::<Vec<u32>>(), |&dir, report| {
+            visited.lock().unwrap().push((dir, std::thread::current().id()));
+            report(FAST);
+        });
+        let here = std::thread::current().id();
+        let expected: Vec<_> = (0..100).map(|dir| (dir, here)).collect();
+        assert_eq!(visited.into_inner().unwrap(), expected);
+    }
+
+    /// Visits two directories, of which the first is slow. Each waits for the other one, so this ends only on two threads.
+    fn visit_two(then: impl Fn(usize) + Sync) {
+        let both = Barrier::new(2);
+        for_each_dir(&[0, 1], |&dir, report| {
+            for _ in 0..if dir == 0 { 3 } else { 0 } {
+                let began = Instant::now();
+                while began.elapsed() < Duration::from_millis(1) {}
+                report(1);
+            }
+            both.wait();
+            then(dir);
+        });
+    }
+
+    #[test]
+    fn slow_directories_each_visited_once_on_two_threads() {
+        let visited = Mutex::new(HashSet::new());
+        visit_two(|dir| assert!(visited.lock().unwrap().insert(dir)));
+        assert_eq!(visited.into_inner().unwrap().len(), 2);
+    }
+
+    #[test]
+    #[should_panic = "a scoped thread panicked"]
+    fn panic_on_another_thread_passed_on() {
+        visit_two(|dir| assert_eq!(dir, 0));
+    }
+}
