@@ -71,7 +71,7 @@ impl Revalidation<'_> {
         let groups: Vec<_> = uncached
             .chunk_by(|one, other| one.cached_dir.number == other.cached_dir.number)
             .collect();
-        for_each_dir(&groups, |group, report| {
+        for_each_dir(&groups, self.cache.options.threads, |group, report| {
             many.answer_group(group, report);
             if group.len() >= SHRINK_AFTER {
                 let mut directory = group[0].cached_dir.write();

@@ -43,6 +43,9 @@ options! {
         watches: Option<usize> = usize,
         /// Sets the reader of directories; by default the best one available.
         reader: Option<ReaderKind> = ReaderKind,
+        /// Sets the largest number of threads that one call of `get_many` uses; by default as many as the
+        /// latency of the device is worth.
+        threads: Option<usize> = usize,
         /// Sets the costs of queries on this system.
         costs: CacheCosts = CacheCosts,
         ;
@@ -71,6 +74,7 @@ impl Default for CacheOptions {
             memory: None,
             watches: None,
             reader: None,
+            threads: None,
             costs: CacheCosts::default(),
         }
     }

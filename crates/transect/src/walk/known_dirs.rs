@@ -9,13 +9,19 @@ use crate::plan::{MaxThreads, ThreadLimits};
 use crate::walk::device_wait::{DeviceWait, Latency};
 
 /// Calls `visit` once for each directory. It reports how many entries it has read since its last report. Threads are
-/// started only while these take long: one after another for a disk, many at once for a network, as in a walk.
-pub fn for_each_dir<D: Sync>(dirs: &[D], visit: impl Fn(&D, &mut dyn FnMut(u32)) + Sync) {
+/// started only while these take long: one after another for a disk, many at once for a network, as in a walk. There are
+/// at most `threads`, the current one included, if that is given.
+pub fn for_each_dir<D: Sync>(
+    dirs: &[D],
+    threads: Option<usize>,
+    visit: impl Fn(&D, &mut dyn FnMut(u32)) + Sync,
+) {
     let pool = Pool {
         dirs,
         visit,
         next: AtomicUsize::new(0),
         started: AtomicUsize::new(1),
+        most: threads.unwrap_or(usize::MAX),
         limits: LazyLock::new(|| ThreadLimits::default().limits()),
     };
     std::thread::scope(|scope| pool.work(scope, DeviceWait::default()));
@@ -27,6 +33,7 @@ struct Pool<'d, D, V> {
     /// The next directory that a thread takes. Once there are none left, it is behind the last one.
     next: AtomicUsize,
     started: AtomicUsize,
+    most: usize,
     limits: LazyLock<MaxThreads>,
 }
 
@@ -51,7 +58,7 @@ impl<D: Sync, V: Fn(&D, &mut dyn FnMut(u32)) + Sync> Pool<'_, D, V> {
         if latency == Latency::Memory {
             return false;
         }
-        let limit = latency.max_threads(*self.limits);
+        let limit = latency.max_threads(*self.limits).min(self.most);
         let next = |started| (started < limit).then_some(started + 1);
         self.started.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
             && Builder::new()
@@ -74,7 +81,7 @@ mod tests {
     #[test]
     fn fast_directories_visited_in_order_on_one_thread() {
         let visited = Mutex::new(Vec::new());
-        for_each_dir(&(0..100).collect::<Vec<u32>>(), |&dir, report| {
+        for_each_dir(&(0..100).collect::<Vec<u32>>(), None, |&dir, report| {
             visited.lock().unwrap().push((dir, std::thread::current().id()));
             report(FAST);
         });
@@ -83,10 +90,21 @@ mod tests {
         assert_eq!(visited.into_inner().unwrap(), expected);
     }
 
+    #[test]
+    fn slow_directories_visited_on_one_thread_if_no_more_are_wanted() {
+        let here = std::thread::current().id();
+        for_each_dir(&[0; 20], Some(1), |_, report| {
+            let began = Instant::now();
+            while began.elapsed() < Duration::from_millis(1) {}
+            report(1);
+            assert_eq!(std::thread::current().id(), here);
+        });
+    }
+
     /// Visits two directories, of which the first is slow. Each waits for the other one, so this ends only on two threads.
     fn visit_two(then: impl Fn(usize) + Sync) {
         let both = Barrier::new(2);
-        for_each_dir(&[0, 1], |&dir, report| {
+        for_each_dir(&[0, 1], None, |&dir, report| {
             for _ in 0..if dir == 0 { 3 } else { 0 } {
                 let began = Instant::now();
                 while began.elapsed() < Duration::from_millis(1) {}

@@ -75,7 +75,8 @@ fn query_system(
     threads: usize,
     here: Option<PathBuf>,
 ) -> Result<Vec<LookupResult>, CliError> {
-    let mut options = CacheOptions::new(Level::Frozen).want(want);
+    // The threads below are all that there shall be.
+    let mut options = CacheOptions::new(Level::Frozen).want(want).threads(1);
     options.base = here;
     let cache = options.open()?;
     let ask = |paths: &[&Path]| {
