@@ -111,7 +111,7 @@ struct Editor {
     table: Table,
     /// The files that are charged to all their names meanwhile.
     loose: HashMap<FileId, LooseFile, FixedState>,
-    /// The names of these files.
+    /// The names of these files, by row.
     loose_names: HashMap<u32, FileId, FixedState>,
     /// What is to be added to directories, and to those above them.
     charges: HashMap<u32, Charged, FixedState>,
@@ -121,7 +121,6 @@ struct Editor {
 
 #[derive(Default)]
 struct LooseFile {
-    rows: Vec<u32>,
     /// 0 if unknown.
     link_count: u32,
     /// The table knew that it has several names, and so all that it has.
@@ -147,7 +146,8 @@ enum Charge {
 
 impl Editor {
     fn new(before: &Table) -> Self {
-        let (base, edits) = (Arc::clone(&before.base), before.edits.clone());
+        let (base, mut edits) = (Arc::clone(&before.base), before.edits.clone());
+        edits.exist = true;
         Self {
             table: Table { base, edits, diagnostics: Diagnostics::default() },
             loose: HashMap::default(),
@@ -216,7 +216,6 @@ impl Editor {
             let mut totals = SubtreeTotals::of_entry(&other.attributes(from));
             for (&entry, row) in entries.iter().zip(first.0..) {
                 if let Some(id) = other.linked_id(entry) {
-                    self.loose.entry(id).or_default().rows.push(row);
                     self.loose_names.insert(row, id);
                 }
                 if other.directory(entry).is_some() {
@@ -261,8 +260,6 @@ impl Editor {
         for (old, row) in entries.iter().zip(first.0..) {
             if let Some(id) = self.loose_names.remove(&old.0) {
                 self.loose_names.insert(row, id);
-                let rows = self.loose.get_mut(&id).map(|file| file.rows.iter_mut());
-                rows.into_iter().flatten().filter(|name| **name == old.0).for_each(|it| *it = row);
             }
             self.table.edits.attributes.remove_mut(&old.0);
             if let Some(index) = self.table.index(*old) {
@@ -366,7 +363,6 @@ impl Editor {
             }
             let Some(id) = self.loose_names.remove(&row.0) else { continue };
             let file = self.loose.get_mut(&id).expect("BUG: a name without its file");
-            file.rows.retain(|&name| name != row.0);
             if names == RemovedNames::Deleted {
                 file.link_count = file.link_count.saturating_sub(1);
             }
@@ -385,37 +381,43 @@ impl Editor {
             edits.names.insert_mut(row, None);
             self.loose_names.insert(row, id);
         }
-        self.loose.insert(id, LooseFile { rows, link_count, is_known: true });
+        self.loose.insert(id, LooseFile { link_count, is_known: true });
     }
 
     /// Finds the names of files that had only one, in another directory, and got a second one.
     fn find_first_names(&mut self) {
-        let has_more = |file: &LooseFile| {
-            !file.is_known && (file.link_count == 0 || file.rows.len() < file.link_count as usize)
-        };
+        let mut counts: HashMap<FileId, u32, FixedState> = HashMap::default();
+        self.loose_names.values().for_each(|&id| *counts.entry(id).or_default() += 1);
+        counts.retain(|id, count| {
+            let file = &self.loose[id];
+            !file.is_known && (file.link_count == 0 || *count < file.link_count)
+        });
         let ids = FieldMask::INODE.union(FieldMask::DEVICE);
-        if !self.table.columns().contains(ids) || !self.loose.values().any(has_more) {
+        if counts.is_empty() || !self.table.columns().contains(ids) {
             return;
         }
-        for row in self.table.iter().filter(|row| !self.loose_names.contains_key(&row.0)) {
+        for row in self.table.iter() {
             let attributes = self.table.attributes(row);
             if attributes.file_type() != FileType::Directory
-                && let Some(file) = attributes.file_id().and_then(|id| self.loose.get_mut(&id))
-                && !file.is_known
+                && let Some(id) = attributes.file_id().filter(|id| counts.contains_key(id))
             {
-                file.rows.push(row.0);
+                self.loose_names.insert(row.0, id);
             }
         }
     }
 
     /// Charges each file to its first name again.
     fn charge_loose_files(&mut self) {
-        for (id, LooseFile { mut rows, link_count, .. }) in std::mem::take(&mut self.loose) {
-            let table = &self.table;
+        let mut names: HashMap<FileId, Vec<u32>, FixedState> = HashMap::default();
+        for (row, id) in std::mem::take(&mut self.loose_names) {
+            names.entry(id).or_default().push(row);
+        }
+        for (id, mut rows) in names {
+            let (table, link_count) = (&self.table, self.loose[&id].link_count);
             rows.sort_by_cached_key(|&row| (table.preorder_key(table.parent_of(Row(row))), row));
             let all_here = link_count == 0 || link_count as usize <= rows.len();
             self.set_link_counts(&rows, link_count);
-            if rows.is_empty() || rows.len() == 1 && all_here {
+            if rows.len() == 1 && all_here {
                 continue;
             }
             self.charge(&rows, all_here, Charge::ToFirst);

@@ -28,6 +28,8 @@ pub(super) type Map<K, V> = HashTrieMapSync<K, V, FixedState>;
 /// indices above those of the base.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Edits {
+    /// Whether the table was edited. Asked at each access, and faster than lookups in empty maps.
+    pub(super) exist: bool,
     /// Rows behind those of the base. A chunk may be followed by another one before it is full.
     pub(super) chunks: Vec<Arc<Chunk>>,
     /// The number of rows that were appended since the base was built.
@@ -76,12 +78,7 @@ pub(super) struct EditedFile {
 impl Edits {
     #[inline]
     pub(super) fn attributes(&self, row: Row) -> Option<&Attributes> {
-        if self.is_empty() { None } else { self.attributes.get(&row.0) }
-    }
-
-    #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.directories.is_empty()
+        if self.exist { self.attributes.get(&row.0) } else { None }
     }
 
     /// Makes room for `count` rows behind `base_chunks` chunks, and returns the first.

@@ -24,7 +24,7 @@ impl Table {
                 self.edits.chunks.get(chunk).is_some_and(|chunk| row.index() < chunk.len())
             }
         };
-        exists && (self.edits.is_empty() || self.is_connected(row))
+        exists && (!self.edits.exist || self.is_connected(row))
     }
 
     pub(super) fn is_connected(&self, mut row: Row) -> bool {
@@ -44,9 +44,9 @@ impl Table {
     /// Returns the index of a directory.
     #[inline]
     pub(super) fn index(&self, row: Row) -> Option<u32> {
-        match self.edits.is_empty() {
-            true => self.base.directories.index(row),
-            false => self.edited_index(row),
+        match self.edits.exist {
+            false => self.base.directories.index(row),
+            true => self.edited_index(row),
         }
     }
 
@@ -65,9 +65,9 @@ impl Table {
     /// Returns the directory with an index; the top for [`Directory::TOP`].
     #[inline]
     pub(super) fn directory_at(&self, index: u32) -> &Directory {
-        match self.edits.is_empty() {
-            true => self.base.directories.at(index),
-            false => self.edited_directory(index),
+        match self.edits.exist {
+            false => self.base.directories.at(index),
+            true => self.edited_directory(index),
         }
     }
 
@@ -121,7 +121,7 @@ impl Table {
     }
 
     pub(super) fn is_charged_elsewhere(&self, row: Row) -> bool {
-        if self.edits.is_empty() {
+        if !self.edits.exist {
             return self.base.shared.is_charged_elsewhere(row);
         }
         match self.edits.names.get(&row.0) {
@@ -138,9 +138,11 @@ impl Table {
 
     /// Iterates over the files with several names.
     pub(super) fn linked_files(&self) -> impl Iterator<Item = LinkedNames<'_>> {
-        let base = self.base.shared.linked().filter(|(file, _)| {
-            self.edits.files.is_empty() || !self.edits.files.contains_key(&file.id)
-        });
+        let base = self
+            .base
+            .shared
+            .linked()
+            .filter(|(file, _)| !self.edits.exist || !self.edits.files.contains_key(&file.id));
         let base = base.map(|(file, rows)| file.names(rows));
         let edited = self.edits.files.iter().filter_map(|(&id, file)| {
             let file = file.as_deref()?;

@@ -88,7 +88,7 @@ impl Table {
         }
         let directories = self.all_directories().map(|directory| Row(directory.row));
         let unread =
-            directories.filter(|&row| self.why_unread(row).is_some() && self.contains(row));
+            directories.filter(|&row| self.unread_reason(row).is_some() && self.contains(row));
         totals.unread = unread.filter(|&row| selection.contains(self, row)).count() as u64;
         totals
     }

@@ -397,3 +397,32 @@ fn rows_of_large_directory_follow_each_other_through_chunks() {
         assert!(editor.table.children(root).all(|row| editor.table.parent(row) == Some(root)));
     }
 }
+
+#[test]
+fn directory_that_became_a_file_and_one_again() {
+    let (file, own) = (Attributes::of_type(FileType::File), Directory::default().own());
+    let table = |is_directory: bool| {
+        let mut importer = TableImporter::new(COLUMNS);
+        importer.enter(OsStr::new("root"), &own);
+        match is_directory {
+            true => importer.enter(OsStr::new("d"), &own),
+            false => importer.add_entry(OsStr::new("d"), &file),
+        }
+        importer.finish().unwrap()
+    };
+    let alone = |is_directory: bool| {
+        let mut importer = TableImporter::new(COLUMNS);
+        match is_directory {
+            true => importer.enter(OsStr::new("d"), &own),
+            false => importer.add_entry(OsStr::new("d"), &file),
+        }
+        importer.finish().unwrap()
+    };
+    let mut edited = table(true);
+    for is_directory in [false, true, false] {
+        edited = edited.with_directory(find(&edited, &["d"]), &alone(is_directory)).unwrap();
+        assert_eq!(all_facts(&edited), all_facts(&table(is_directory)), "{is_directory}");
+        let roots: Vec<Row> = edited.roots().collect();
+        assert_eq!(edited.selection_totals(&roots, &[]).unread, 0);
+    }
+}
