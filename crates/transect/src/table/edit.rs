@@ -83,6 +83,12 @@ impl Table {
         diagnostics
     }
 
+    /// Returns the same table, which shares all rows, without diagnostics.
+    fn shallow_copy(&self) -> Self {
+        let (base, edits) = (Arc::clone(&self.base), self.edits.clone());
+        Self { base, edits, diagnostics: Diagnostics::default() }
+    }
+
     /// Returns the indices of a directory and those above it, the top last.
     fn directories_above(&self, index: u32) -> impl Iterator<Item = u32> {
         std::iter::successors(Some(index), |&index| {
@@ -113,7 +119,7 @@ struct Editor {
     loose: HashMap<FileId, LooseFile, FixedState>,
     /// The names of these files, by row.
     loose_names: HashMap<u32, FileId, FixedState>,
-    /// What is to be added to directories, and to those above them.
+    /// Bytes to add to each of these directories and to all above it.
     charges: HashMap<u32, Charged, FixedState>,
     /// A sum was larger than what can be counted, so that nothing can be subtracted from it.
     is_saturated: bool,
@@ -146,10 +152,10 @@ enum Charge {
 
 impl Editor {
     fn new(before: &Table) -> Self {
-        let (base, mut edits) = (Arc::clone(&before.base), before.edits.clone());
-        edits.exist = true;
+        let mut table = before.shallow_copy();
+        table.edits.exist = true;
         Self {
-            table: Table { base, edits, diagnostics: Diagnostics::default() },
+            table,
             loose: HashMap::default(),
             loose_names: HashMap::default(),
             charges: HashMap::default(),
@@ -251,11 +257,7 @@ impl Editor {
                 self.loosen(id);
             }
         }
-        let before = Table {
-            base: Arc::clone(&self.table.base),
-            edits: self.table.edits.clone(),
-            diagnostics: Diagnostics::default(),
-        };
+        let before = self.table.shallow_copy();
         let first = self.append(&before, entries)?;
         for (old, row) in entries.iter().zip(first.0..) {
             if let Some(id) = self.loose_names.remove(&old.0) {

@@ -15,7 +15,7 @@ use transect_sys::{Attributes, FieldMask, FileId};
 
 use super::columns::{CHUNK, Chunk};
 use super::directories::{Directory, UnreadReason};
-use super::hard_links::DirectoryShares;
+use super::hard_links::{DirectoryShares, LinkedNames};
 use super::row::Row;
 use crate::error::Error;
 
@@ -75,6 +75,13 @@ pub(super) struct EditedFile {
     pub(super) link_count: u32,
 }
 
+impl EditedFile {
+    pub(super) fn names(&self, id: FileId) -> LinkedNames<'_> {
+        let &Self { ref rows, all_here, link_count } = self;
+        LinkedNames { id, rows, all_here, link_count }
+    }
+}
+
 impl Edits {
     #[inline]
     pub(super) fn attributes(&self, row: Row) -> Option<&Attributes> {
@@ -110,7 +117,7 @@ impl Edits {
     }
 
     /// Returns the last chunk, which other tables may share, to append to it.
-    pub(super) fn with_room(&mut self) -> &mut Chunk {
+    fn with_room(&mut self) -> &mut Chunk {
         if self.chunks.last().is_none_or(|chunk| chunk.is_full()) {
             self.chunks.push(Arc::default());
         }

@@ -144,21 +144,15 @@ impl Table {
             .linked()
             .filter(|(file, _)| !self.edits.exist || !self.edits.files.contains_key(&file.id));
         let base = base.map(|(file, rows)| file.names(rows));
-        let edited = self.edits.files.iter().filter_map(|(&id, file)| {
-            let file = file.as_deref()?;
-            let (all_here, link_count) = (file.all_here, file.link_count);
-            Some(LinkedNames { id, rows: &file.rows, all_here, link_count })
-        });
+        let edited = self.edits.files.iter();
+        let edited = edited.filter_map(|(&id, file)| Some(file.as_deref()?.names(id)));
         base.chain(edited)
     }
 
     /// Returns the names of a file, if it has several.
     pub(super) fn linked_file(&self, id: FileId) -> Option<LinkedNames<'_>> {
         match self.edits.files.get(&id) {
-            Some(edited) => edited.as_deref().map(|file| {
-                let (all_here, link_count) = (file.all_here, file.link_count);
-                LinkedNames { id, rows: &file.rows, all_here, link_count }
-            }),
+            Some(edited) => edited.as_deref().map(|file| file.names(id)),
             None => self.base.shared.find(id).map(|(file, rows)| file.names(rows)),
         }
     }
