@@ -238,7 +238,9 @@ impl QueuedEvents {
             Notification::Entry { directory, name, content } => {
                 Event { directory, name: Some(name.to_owned()), content }
             }
-            Notification::Directory(directory) => Event { directory, name: None, content: false },
+            Notification::Directory(directory) | Notification::Unwatched(directory) => {
+                Event { directory, name: None, content: false }
+            }
             Notification::Lost => return self.lose(),
         };
         // Everything will be dropped: further events make no difference.

@@ -1,5 +1,8 @@
 //! A reader of directories of any kind that this system has.
 
+use std::io;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsFd;
 use std::path::Path;
 
 #[cfg(target_os = "linux")]
@@ -8,6 +11,7 @@ use crate::portable::PortableReader;
 use crate::registry::ReaderKind;
 use crate::settings::ReaderSettings;
 use crate::volume::Reliability;
+use crate::watch::{WatchId, Watcher};
 #[cfg(windows)]
 use crate::windows::{DirectoryCall, FindCall, FindReader, HandleReader};
 
@@ -60,6 +64,21 @@ impl SystemReader {
             ReaderKind::FileAttributesEx => find(FindCall::AttributesEx),
             _ => Kinds::Portable(PortableReader::new()),
         })
+    }
+
+    /// Watches an open directory, wherever it is now.
+    ///
+    /// # Errors
+    /// Too many directories are watched, or this reader's directories cannot be watched.
+    pub fn watch(handle: &SystemHandle, watcher: &Watcher) -> io::Result<WatchId> {
+        match &handle.0 {
+            #[cfg(target_os = "linux")]
+            Handles::Getdents(handle) => watcher.watch_open(handle.as_fd()),
+            _ => {
+                let _ = watcher;
+                Err(io::ErrorKind::Unsupported.into())
+            }
+        }
     }
 
     /// Returns which conclusions from a listing of an open directory remain valid afterwards. `path`

@@ -31,6 +31,9 @@ pub enum Notification<'a> {
     },
     /// The directory itself was renamed, removed or changed, or can no longer be watched.
     Directory(WatchId),
+    /// The directory is not watched any more: it was deleted, its file system was unmounted, or [`Watcher::unwatch`] was
+    /// called. On Windows, only `Directory` is reported.
+    Unwatched(WatchId),
     /// The system dropped notifications, for any of the directories.
     Lost,
 }
@@ -115,6 +118,7 @@ mod tests {
     enum Owned {
         Entry(WatchId, OsString),
         Directory(WatchId),
+        Unwatched(WatchId),
         Lost,
     }
 
@@ -126,6 +130,7 @@ mod tests {
                     Owned::Entry(directory, name.to_owned())
                 }
                 Notification::Directory(directory) => Owned::Directory(directory),
+                Notification::Unwatched(directory) => Owned::Unwatched(directory),
                 Notification::Lost => Owned::Lost,
             });
         });
@@ -191,6 +196,32 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
+    fn watcher_open_directory_watched_wherever_it_is() {
+        use crate::dir_handle::{DirHandle, MountPolicy};
+
+        let temp = TempDir::new();
+        std::fs::create_dir_all(temp.join("a/dir")).unwrap();
+        let top = DirHandle::open(temp.path()).unwrap();
+        let dir = top.open_below(&["a".as_ref(), "dir".as_ref()]).unwrap();
+        assert!(top.open_below(&["a".as_ref(), "..".as_ref()]).is_err());
+        // Another directory has its path.
+        std::fs::rename(temp.join("a"), temp.join("b")).unwrap();
+        std::fs::create_dir_all(temp.join("a/dir")).unwrap();
+        with_watcher(|watcher, received| {
+            let watch = dir.watch(watcher).unwrap();
+            let again = top.open_dir("b".as_ref(), MountPolicy::Refuse).unwrap();
+            let again = again.open_dir("dir".as_ref(), MountPolicy::Refuse).unwrap();
+            assert_eq!(again.watch(watcher).unwrap(), watch);
+            std::fs::write(temp.join("a/dir/file"), "1").unwrap();
+            assert_eq!(reported_by(watcher, received), []);
+            std::fs::write(temp.join("b/dir/file"), "1").unwrap();
+            let reported = reported_by(watcher, received);
+            assert!(reported.contains(&Owned::Entry(watch, "file".into())), "{reported:?}");
+        });
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
     fn watcher_removed_directory_reported_id_not_reused() {
         let temp = TempDir::new();
         let dir = temp.join("dir");
@@ -199,7 +230,9 @@ mod tests {
             let before = watcher.watch(&dir).unwrap();
             std::fs::remove_dir(&dir).unwrap();
             let reported = reported_by(watcher, received);
-            assert!(reported.contains(&Owned::Directory(before)), "{reported:?}");
+            for expected in [Owned::Directory(before), Owned::Unwatched(before)] {
+                assert!(reported.contains(&expected), "{reported:?}");
+            }
             std::fs::create_dir(&dir).unwrap();
             let after = watcher.watch(&dir).unwrap();
             assert_ne!(before, after);

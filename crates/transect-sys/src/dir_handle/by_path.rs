@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::{MountPolicy, single_component};
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::file;
+use crate::watch::{WatchId, Watcher};
 
 /// A directory, identified by its path.
 #[derive(Debug)]
@@ -39,6 +40,20 @@ impl DirHandle {
     /// directories.
     pub fn open_dir(&self, name: &OsStr, _: MountPolicy) -> io::Result<Self> {
         Self::open(&self.path.join(single_component(name)?))
+    }
+
+    /// Returns a handle of the directory that names lead to, each in the one before.
+    pub fn open_below(&self, names: &[&OsStr]) -> io::Result<Self> {
+        let mut path = self.path.clone();
+        for name in names {
+            path.push(single_component(name)?);
+        }
+        Self::open(&path)
+    }
+
+    /// Watches the directory that the path leads to.
+    pub fn watch(&self, watcher: &Watcher) -> io::Result<WatchId> {
+        watcher.watch(&self.path)
     }
 
     /// Returns a handle of the parent directory.

@@ -11,13 +11,15 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, StatxFla
 use rustix::io::Errno;
 
 use super::getdents;
-use super::open::{LIST_FLAGS, PATH_FLAGS, has_openat2};
+use super::open::{LIST_FLAGS, PATH_FLAGS, has_openat2, resolve};
 use super::stat::{StatCall, Target, attributes_of, has_statx, retry, stat};
+use super::watch::Watcher;
 use crate::attributes::{Attributes, FieldMask};
 use crate::batch::Batch;
 use crate::dir_handle::{MountPolicy, single_component};
 use crate::reader::ListStatus;
 use crate::volume::EndDetection;
+use crate::watch::WatchId;
 
 /// Bytes of one listing call.
 const BUFFER_SIZE: usize = 64 << 10;
@@ -53,6 +55,29 @@ impl DirHandle {
     /// There is no such directory, or it is on another file system and `mounts` refuses that.
     pub fn open_dir(&self, name: &OsStr, mounts: MountPolicy) -> io::Result<Self> {
         self.open_at(single_component(name)?, mounts)
+    }
+
+    /// Opens the directory that names lead to, each in the one before; without names, this directory. Follows no links, and
+    /// enters mounts.
+    ///
+    /// # Errors
+    /// There is no such directory, or the path to it is not permitted.
+    pub fn open_below(&self, names: &[&OsStr]) -> io::Result<Self> {
+        if names.is_empty() {
+            return self.try_clone();
+        }
+        for name in names {
+            single_component(name)?;
+        }
+        Ok(Self { fd: resolve(self.fd.as_fd(), names)? })
+    }
+
+    /// Watches the directory, wherever it is now.
+    ///
+    /// # Errors
+    /// Too many directories are watched, or listing it is not permitted.
+    pub fn watch(&self, watcher: &Watcher) -> io::Result<WatchId> {
+        watcher.watch_open(self.fd.as_fd())
     }
 
     /// Opens the parent directory.

@@ -74,7 +74,7 @@ pub(super) fn with_parent<T>(
 }
 
 /// Opens the directory that `steps` lead to; the path may have any length.
-fn resolve(anchor: BorrowedFd<'_>, steps: &[&OsStr]) -> Result<OwnedFd, Errno> {
+pub(super) fn resolve(anchor: BorrowedFd<'_>, steps: &[&OsStr]) -> Result<OwnedFd, Errno> {
     let mut reached: Option<OwnedFd> = None;
     let mut piece: Vec<u8> = Vec::with_capacity(MAX_PIECE);
     for step in steps {

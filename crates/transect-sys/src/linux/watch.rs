@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -62,6 +62,18 @@ impl Watcher {
         Ok(WatchId(number as usize))
     }
 
+    /// Watches an open directory, wherever it is now.
+    ///
+    /// # Errors
+    /// Any error that the system reports: too many watches, no permission to list the directory, or `/proc` is not
+    /// mounted.
+    pub fn watch_open(&self, directory: BorrowedFd<'_>) -> io::Result<WatchId> {
+        // There is no call that takes a descriptor. This link leads to the directory itself, not to a path.
+        let path = format!("/proc/self/fd/{}", directory.as_raw_fd());
+        let number = inotify::add_watch(&self.queue, path, CHANGES | WatchFlags::ONLYDIR)?;
+        Ok(WatchId(number as usize))
+    }
+
     /// Stops watching a directory. Earlier changes may still be reported.
     pub fn unwatch(&self, directory: WatchId) {
         // Fails if the directory is gone: the kernel has removed its watch.
@@ -90,6 +102,9 @@ impl Watcher {
                     let directory = WatchId(event.wd() as usize);
                     let content = (event.events() - ReadFlags::ISDIR - CONTENT).is_empty();
                     report(match event.file_name() {
+                        _ if event.events().contains(ReadFlags::IGNORED) => {
+                            Notification::Unwatched(directory)
+                        }
                         Some(name) => {
                             let name = OsStr::from_bytes(name.to_bytes());
                             Notification::Entry { directory, name, content }
