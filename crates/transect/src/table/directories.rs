@@ -175,6 +175,8 @@ impl Directory {
     /// Stands for the nameless directory above the roots, which has no row.
     pub(super) const TOP: u32 = u32::MAX;
     pub(super) const UNREAD: u32 = u32::MAX;
+    /// The parent of a directory that an edit took out of the tree, until it gets another place.
+    pub(super) const DETACHED: u32 = u32::MAX - 1;
 
     /// Returns the rows of its entries.
     #[inline]

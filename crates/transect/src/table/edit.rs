@@ -9,10 +9,11 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsStr;
 use std::sync::Arc;
 
 use foldhash::fast::FixedState;
-use transect_sys::{FieldMask, FileId, FileType};
+use transect_sys::{Attributes, FieldMask, FileId, FileType};
 
 use super::directories::{Directory, SubtreeTotals, UnreadReason};
 use super::edits::{EditedFile, EditedName};
@@ -83,6 +84,13 @@ impl Table {
         diagnostics
     }
 
+    /// Returns whether so much was edited that a copy of all rows pays, or a sum is not exact any more.
+    pub fn is_worn(&self) -> bool {
+        let edited = self.edits.appended + self.edits.attributes.size() as u64;
+        // Copying everything costs the more rows, the less often it is done.
+        edited > MIN_WORN.max(self.len() / 4) || self.edits.saturated
+    }
+
     /// Returns the same table, which shares all rows, without diagnostics.
     fn shallow_copy(&self) -> Self {
         let (base, edits) = (Arc::clone(&self.base), self.edits.clone());
@@ -92,7 +100,8 @@ impl Table {
     /// Returns the indices of a directory and those above it, the top last.
     fn directories_above(&self, index: u32) -> impl Iterator<Item = u32> {
         std::iter::successors(Some(index), |&index| {
-            (index != Directory::TOP).then(|| self.directory_at(index).parent)
+            let parent = (index != Directory::TOP).then(|| self.directory_at(index).parent);
+            parent.filter(|&parent| parent != Directory::DETACHED)
         })
     }
 
@@ -113,28 +122,45 @@ impl Table {
 }
 
 /// A table that is being changed.
-struct Editor {
-    table: Table,
+#[derive(Debug)]
+pub(super) struct Editor {
+    pub(super) table: Table,
     /// The files that are charged to all their names meanwhile.
-    loose: HashMap<FileId, LooseFile, FixedState>,
+    pub(super) loose: HashMap<FileId, LooseFile, FixedState>,
     /// The names of these files, by row.
-    loose_names: HashMap<u32, FileId, FixedState>,
+    pub(super) loose_names: HashMap<u32, FileId, FixedState>,
     /// Bytes to add to each of these directories and to all above it.
     charges: HashMap<u32, Charged, FixedState>,
     /// A sum was larger than what can be counted, so that nothing can be subtracted from it.
     is_saturated: bool,
 }
 
-#[derive(Default)]
-struct LooseFile {
+/// An entry of a directory that is listed again.
+pub(super) enum Listed<'a> {
+    /// An entry that the table has: only its row changes.
+    Kept(Row),
+    New(&'a OsStr, &'a Attributes),
+}
+
+impl Listed<'_> {
+    fn kept(&self) -> Option<Row> {
+        match self {
+            Self::Kept(row) => Some(*row),
+            Self::New(..) => None,
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct LooseFile {
     /// 0 if unknown.
-    link_count: u32,
+    pub(super) link_count: u32,
     /// The table knew that it has several names, and so all that it has.
     is_known: bool,
 }
 
 /// Bytes to add to a directory.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Charged {
     apparent: i128,
     disk_usage: i128,
@@ -151,7 +177,7 @@ enum Charge {
 }
 
 impl Editor {
-    fn new(before: &Table) -> Self {
+    pub(super) fn new(before: &Table) -> Self {
         let mut table = before.shallow_copy();
         table.edits.exist = true;
         Self {
@@ -176,8 +202,8 @@ impl Editor {
             gone.iter().for_each(|&row| lost += self.table.totals(row));
             let errors = gone.iter().map(|&row| self.table.errors(row)).sum();
             let stay = self.table.directory_at(index).children();
-            let stay: Vec<Row> = stay.filter(|row| gone.binary_search(row).is_err()).collect();
-            self.list(index, &stay)?;
+            let stay = stay.filter(|row| gone.binary_search(row).is_err()).map(Listed::Kept);
+            self.list(index, &stay.collect::<Vec<_>>())?;
             self.change_totals(index, &lost, &SubtreeTotals::default());
             self.change_errors(index, errors, 0);
         }
@@ -250,28 +276,49 @@ impl Editor {
         Ok(())
     }
 
-    /// Gives a directory new rows for entries that it has already.
-    fn list(&mut self, index: u32, entries: &[Row]) -> Result<(), Error> {
-        for &row in entries {
+    /// Gives a directory new rows for its entries, and returns the first.
+    pub(super) fn list(&mut self, index: u32, entries: &[Listed<'_>]) -> Result<Row, Error> {
+        let kept = || entries.iter().filter_map(Listed::kept);
+        for row in kept() {
             if let Some(id) = self.table.linked_id(row) {
                 self.loosen(id);
             }
         }
         let before = self.table.shallow_copy();
-        let first = self.append(&before, entries)?;
-        for (old, row) in entries.iter().zip(first.0..) {
+        let (columns, base_chunks) = (self.table.columns(), self.table.base.rows.chunk_count());
+        let first = self.table.edits.next_rows(base_chunks, entries.len())?;
+        let chunk_of = |entry: &Listed<'_>| entry.kept().map(|row| row.chunk());
+        for entries in entries.chunk_by(|a, b| chunk_of(a).is_some() && chunk_of(a) == chunk_of(b))
+        {
+            match &entries[0] {
+                Listed::Kept(row) => {
+                    let rows = entries.iter().filter_map(Listed::kept).map(|row| row.index());
+                    let rows: Vec<usize> = rows.collect();
+                    let (chunk, _) = before.locate(*row);
+                    self.table.edits.push_rows(columns, chunk, rows.into_iter());
+                }
+                Listed::New(name, attributes) => {
+                    self.table.edits.push_new(columns, name, attributes);
+                }
+            }
+        }
+        for (entry, row) in entries.iter().zip(first.0..) {
+            let Some(old) = entry.kept() else { continue };
             if let Some(id) = self.loose_names.remove(&old.0) {
                 self.loose_names.insert(row, id);
             }
-            self.table.edits.attributes.remove_mut(&old.0);
-            if let Some(index) = self.table.index(*old) {
+            if let Some(attributes) = before.edits.attributes(old) {
+                self.table.edits.attributes.remove_mut(&old.0);
+                self.table.edits.attributes.insert_mut(row, *attributes);
+            }
+            if let Some(index) = self.table.index(old) {
                 let moved = Directory { row, ..*self.table.directory_at(index) };
                 self.table.edits.directories.insert_mut(index, moved);
                 self.table.edits.directory_rows.insert_mut(row, Some(index));
             }
         }
         self.set_entries(index, first.0, entries.len());
-        Ok(())
+        Ok(first)
     }
 
     /// Appends entries of a table with the same columns, and returns the first of their rows.
@@ -291,7 +338,7 @@ impl Editor {
         Ok(first)
     }
 
-    fn set_entries(&mut self, index: u32, first: u32, count: usize) {
+    pub(super) fn set_entries(&mut self, index: u32, first: u32, count: usize) {
         let count = count as u32;
         let edited = Directory { first, count, ..*self.table.directory_at(index) };
         self.table.edits.directories.insert_mut(index, edited);
@@ -300,11 +347,11 @@ impl Editor {
         }
     }
 
-    fn next_index(&self) -> u32 {
+    pub(super) fn next_index(&self) -> u32 {
         self.table.base.directories.all.len() as u32 + self.table.edits.new_directories
     }
 
-    fn add_directory(&mut self, row: Row, parent: u32) -> u32 {
+    pub(super) fn add_directory(&mut self, row: Row, parent: u32) -> u32 {
         let index = self.next_index();
         let (first, totals) = (Directory::UNREAD, SubtreeTotals::default());
         let directory = Directory { row: row.0, parent, first, count: 0, totals };
@@ -316,7 +363,12 @@ impl Editor {
     }
 
     /// Changes the totals of a directory and all above it.
-    fn change_totals(&mut self, index: u32, lost: &SubtreeTotals, gained: &SubtreeTotals) {
+    pub(super) fn change_totals(
+        &mut self,
+        index: u32,
+        lost: &SubtreeTotals,
+        gained: &SubtreeTotals,
+    ) {
         let above: Vec<u32> = self.table.directories_above(index).collect();
         for index in above {
             let mut directory = *self.table.directory_at(index);
@@ -345,7 +397,7 @@ impl Editor {
         entries.chain([own, unlisted]).max().flatten()
     }
 
-    fn change_errors(&mut self, index: u32, lost: u64, gained: u64) {
+    pub(super) fn change_errors(&mut self, index: u32, lost: u64, gained: u64) {
         if lost == gained {
             return;
         }
@@ -358,21 +410,38 @@ impl Editor {
 
     /// Removes the names in and below an entry from their files, if these have others.
     fn remove_names(&mut self, row: Row, names: RemovedNames) {
+        self.loosen_below(row);
+        let rows: Vec<Row> = self.table.subtree(row).collect();
+        for row in rows {
+            match names {
+                RemovedNames::Deleted => self.remove_name(row),
+                RemovedNames::Moved => _ = self.loose_names.remove(&row.0),
+            }
+        }
+    }
+
+    /// Charges all files with several names in and below an entry to all of them.
+    pub(super) fn loosen_below(&mut self, row: Row) {
+        if self.table.linked_files().next().is_none() {
+            return;
+        }
         let rows: Vec<Row> = self.table.subtree(row).collect();
         for row in rows {
             if let Some(id) = self.table.linked_id(row) {
                 self.loosen(id);
             }
-            let Some(id) = self.loose_names.remove(&row.0) else { continue };
-            let file = self.loose.get_mut(&id).expect("BUG: a name without its file");
-            if names == RemovedNames::Deleted {
-                file.link_count = file.link_count.saturating_sub(1);
-            }
         }
     }
 
+    /// A name of a loose file is gone.
+    pub(super) fn remove_name(&mut self, row: Row) {
+        let Some(id) = self.loose_names.remove(&row.0) else { return };
+        let file = self.loose.get_mut(&id).expect("BUG: a name without its file");
+        file.link_count = file.link_count.saturating_sub(1);
+    }
+
     /// Charges a file with several names to all of them.
-    fn loosen(&mut self, id: FileId) {
+    pub(super) fn loosen(&mut self, id: FileId) {
         let Some(file) = self.table.linked_file(id) else { return };
         let (rows, link_count, all_here) = (file.rows.to_vec(), file.link_count, file.all_here);
         self.charge(&rows, all_here, Charge::ToAll);
@@ -387,7 +456,7 @@ impl Editor {
     }
 
     /// Finds the names of files that had only one, in another directory, and got a second one.
-    fn find_first_names(&mut self) {
+    pub(super) fn find_first_names(&mut self) {
         let mut counts: HashMap<FileId, u32, FixedState> = HashMap::default();
         self.loose_names.values().for_each(|&id| *counts.entry(id).or_default() += 1);
         counts.retain(|id, count| {
@@ -479,7 +548,7 @@ impl Editor {
     }
 
     /// Adds what was charged in each directory to it and to all above it, each once.
-    fn apply_charges(&mut self) {
+    pub(super) fn apply_charges(&mut self) {
         let table = &self.table;
         let depth = |index| Reverse(table.directories_above(index).count());
         let charges = std::mem::take(&mut self.charges).into_iter();
@@ -498,6 +567,9 @@ impl Editor {
                 return;
             }
             self.table.edits.shares.insert_mut(index, shares);
+            if directory.parent == Directory::DETACHED {
+                continue;
+            }
             let above = charges.entry((Reverse(depth - 1), directory.parent)).or_default();
             above.apparent += charged.apparent;
             above.disk_usage += charged.disk_usage;
@@ -506,17 +578,22 @@ impl Editor {
         }
     }
 
-    fn finish(mut self, diagnostics: Diagnostics) -> Result<Table, Error> {
+    fn finish(self, diagnostics: Diagnostics) -> Result<Table, Error> {
+        let mut table = self.charged_table();
+        // A partial table cannot be copied: it has entries without rows.
+        if table.is_worn() && table.base.unlisted.is_empty() {
+            table = table.copied()?;
+        }
+        table.diagnostics = diagnostics;
+        Ok(table)
+    }
+
+    /// Returns the table, with each file charged to its first name, and without diagnostics.
+    pub(super) fn charged_table(mut self) -> Table {
         self.charge_loose_files();
         self.apply_charges();
-        // Copying everything costs the more rows, the less often it is done.
-        let is_worn = self.table.edits.appended > MIN_WORN.max(self.table.len() / 4);
-        // A partial table cannot be copied: it has entries without rows.
-        if (is_worn || self.is_saturated) && self.table.base.unlisted.is_empty() {
-            self.table = self.table.copied()?;
-        }
-        self.table.diagnostics = diagnostics;
-        Ok(self.table)
+        self.table.edits.saturated |= self.is_saturated;
+        self.table
     }
 }
 

@@ -7,6 +7,7 @@
 //! A changed directory gets new rows for all its entries, behind those of the base, because the
 //! entries of a directory are neighbours. Their old rows belong to no directory any more.
 
+use std::ffi::OsStr;
 use std::sync::Arc;
 
 use foldhash::fast::FixedState;
@@ -34,6 +35,8 @@ pub(super) struct Edits {
     pub(super) chunks: Vec<Arc<Chunk>>,
     /// The number of rows that were appended since the base was built.
     pub(super) appended: u64,
+    /// A sum was larger than what can be counted, so that it is not exact after something was subtracted.
+    pub(super) saturated: bool,
     /// The attributes of rows that changed and stayed where they are.
     pub(super) attributes: Map<u32, Attributes>,
     /// Directories that changed or are new; with [`Directory::TOP`], the top.
@@ -114,6 +117,12 @@ impl Edits {
             chunk.push_rows(columns, from, rows.clone().take(room));
             rows.nth(room.min(rows.len()) - 1);
         }
+    }
+
+    /// Appends a new row.
+    pub(super) fn push_new(&mut self, columns: FieldMask, name: &OsStr, attributes: &Attributes) {
+        self.appended += 1;
+        self.with_room().push(columns, name, attributes);
     }
 
     /// Returns the last chunk, which other tables may share, to append to it.

@@ -41,6 +41,7 @@ mod columns;
 mod copy;
 mod directories;
 mod directory_buffer;
+mod directory_edit;
 mod edit;
 mod edits;
 mod finish;
@@ -76,8 +77,9 @@ pub use selection::SelectionTotals;
 // For programs that change tables, show them while they are filled, or fill them from files.
 #[doc(hidden)]
 pub use {
-    edit::RemovedNames, importer::TableImporter, partial::PartialDirectory, partial::PartialTable,
-    row_set::RowSet, tree_order::TreeOrder,
+    directory_edit::DirectoryId, directory_edit::EntryChange, directory_edit::Renumbering,
+    directory_edit::TableEditor, edit::RemovedNames, importer::TableImporter,
+    partial::PartialDirectory, partial::PartialTable, row_set::RowSet, tree_order::TreeOrder,
 };
 
 use base::Base;
