@@ -1,0 +1,223 @@
+//! Takes notifications from the system, on a thread of its own, so that the queue of the kernel does not overflow while
+//! changes are applied. A name that changes a thousand times meanwhile is kept once.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsString;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+
+use foldhash::fast::FixedState;
+use transect::Cancel;
+use transect_sys::watch::{Notification, WatchId, Watcher};
+
+/// If more names wait, they count as lost: comparing everything takes less memory.
+const MAX_NAMES: usize = 1 << 20;
+
+/// The watcher, and what it reported.
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    watcher: Watcher,
+    waiting: Mutex<Waiting>,
+    arrived: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    hints: Hints,
+    names: usize,
+    ended: bool,
+}
+
+/// What may have changed.
+#[derive(Debug, Default)]
+pub(crate) struct Hints {
+    pub(crate) directories: HashMap<WatchId, Hint, FixedState>,
+    /// Notifications were lost: anything may have changed.
+    pub(crate) lost: bool,
+}
+
+/// What may have changed in a directory; without names, the directory itself.
+#[derive(Debug, Default)]
+pub(crate) struct Hint {
+    pub(crate) names: BTreeSet<OsString>,
+    /// The directory is not watched any more: it is gone.
+    pub(crate) unwatched: bool,
+}
+
+impl Hints {
+    fn is_empty(&self) -> bool {
+        self.directories.is_empty() && !self.lost
+    }
+}
+
+impl Inbox {
+    pub(crate) fn new() -> io::Result<Arc<Self>> {
+        let (watcher, waiting, arrived) = (Watcher::new()?, Mutex::default(), Condvar::new());
+        Ok(Arc::new(Self { watcher, waiting, arrived }))
+    }
+
+    pub(crate) fn watcher(&self) -> &Watcher {
+        &self.watcher
+    }
+
+    /// Starts the thread that takes notifications until [`Inbox::stop`].
+    pub(crate) fn start(self: &Arc<Self>) -> io::Result<JoinHandle<()>> {
+        let inbox = Arc::clone(self);
+        std::thread::Builder::new().name("notifications".to_owned()).spawn(move || {
+            while inbox.watcher.wait() {
+                inbox.fetch();
+                inbox.arrived.notify_all();
+            }
+        })
+    }
+
+    pub(crate) fn stop(&self) {
+        self.watcher.stop();
+        self.lock().ended = true;
+        self.arrived.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().expect("BUG: a thread panicked while it took a notification")
+    }
+
+    /// Takes what has arrived. The lock is held while reading: when one thread finds nothing to read, whatever another
+    /// one has read can be taken.
+    fn fetch(&self) {
+        let mut waiting = self.lock();
+        self.watcher.read(&mut |notification| waiting.add(notification));
+    }
+
+    /// Waits until something may have changed, and returns it; `None` after [`Inbox::stop`], or if `end` is cancelled and
+    /// the inbox is [woken](Inbox::wake).
+    pub(crate) fn wait(&self, end: &Cancel) -> Option<Hints> {
+        let mut waiting = self.lock();
+        loop {
+            if waiting.ended || end.is_cancelled() {
+                return None;
+            }
+            if !waiting.hints.is_empty() {
+                return Some(waiting.take());
+            }
+            waiting = self
+                .arrived
+                .wait(waiting)
+                .expect("BUG: a thread panicked while it took a notification");
+        }
+    }
+
+    /// Returns what has arrived, everything included that was changed before this call.
+    pub(crate) fn take(&self) -> Hints {
+        if !self.watcher.settle() {
+            self.lock().lose();
+        }
+        self.fetch();
+        self.lock().take()
+    }
+
+    /// Treats all notifications as lost.
+    pub(crate) fn lose(&self) {
+        self.lock().lose();
+        self.arrived.notify_all();
+    }
+
+    /// Makes [`Inbox::wait`] look whether it was cancelled.
+    pub(crate) fn wake(&self) {
+        drop(self.lock());
+        self.arrived.notify_all();
+    }
+}
+
+impl Waiting {
+    fn add(&mut self, notification: Notification<'_>) {
+        let hints = &mut self.hints;
+        match notification {
+            // Everything will be compared. That a directory is gone is known by this alone.
+            Notification::Entry { .. } | Notification::Directory(_) if hints.lost => {}
+            Notification::Entry { directory, name, .. } => {
+                let names = &mut hints.directories.entry(directory).or_default().names;
+                if !names.contains(name) {
+                    names.insert(name.to_owned());
+                    self.names += 1;
+                }
+            }
+            Notification::Directory(directory) => {
+                hints.directories.entry(directory).or_default();
+            }
+            Notification::Unwatched(directory) => {
+                hints.directories.entry(directory).or_default().unwatched = true;
+            }
+            Notification::Lost => self.lose(),
+        }
+        if self.names > MAX_NAMES {
+            self.lose();
+        }
+    }
+
+    fn lose(&mut self) {
+        let Hints { directories, lost } = &mut self.hints;
+        directories.retain(|_, hint| hint.unwatched);
+        directories.values_mut().for_each(|hint| hint.names.clear());
+        *lost = true;
+        self.names = 0;
+    }
+
+    fn take(&mut self) -> Hints {
+        self.names = 0;
+        std::mem::take(&mut self.hints)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use transect_testkit::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn inbox_many_changes_of_one_name_kept_once() {
+        let temp = TempDir::new();
+        let inbox = Inbox::new().unwrap();
+        let watch = inbox.watcher().watch(temp.path()).unwrap();
+        for _ in 0..100 {
+            std::fs::write(temp.join("file"), "1").unwrap();
+            std::fs::remove_file(temp.join("file")).unwrap();
+        }
+        let hints = inbox.take();
+        assert!(!hints.lost);
+        let names: Vec<_> = hints.directories[&watch].names.iter().collect();
+        assert_eq!(names, ["file"]);
+        assert!(inbox.take().is_empty());
+    }
+
+    #[test]
+    fn inbox_too_many_names_count_as_lost_removed_directories_remembered() {
+        let temp = TempDir::new();
+        std::fs::create_dir(temp.join("dir")).unwrap();
+        let inbox = Inbox::new().unwrap();
+        let top = inbox.watcher().watch(temp.path()).unwrap();
+        let gone = inbox.watcher().watch(&temp.join("dir")).unwrap();
+        std::fs::remove_dir(temp.join("dir")).unwrap();
+        inbox.fetch();
+        let mut waiting = inbox.lock();
+        waiting.names = MAX_NAMES;
+        waiting.add(Notification::Entry { directory: top, name: "a".as_ref(), content: true });
+        let hints = waiting.take();
+        assert!(hints.lost);
+        assert_eq!(hints.directories.keys().collect::<Vec<_>>(), [&gone]);
+        assert!(hints.directories[&gone].unwatched);
+    }
+
+    #[test]
+    fn inbox_cancelled_wait_ends() {
+        let inbox = Inbox::new().unwrap();
+        let end = Cancel::new();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| inbox.wait(&end));
+            end.cancel();
+            inbox.wake();
+            assert!(waiting.join().unwrap().is_none());
+        });
+    }
+}

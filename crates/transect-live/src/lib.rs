@@ -1,0 +1,44 @@
+//! A table of a tree that follows the tree.
+//!
+//! ```text
+//! inotify → Inbox, on its own thread → LiveTree::next: query, edit → Table
+//! ```
+//!
+//! A [`LiveTree`] walks a tree once and watches every directory before it is listed. Afterwards it queries again only
+//! what a notification names. A notification is no more than a hint: "something happened to this name in this
+//! directory". What is there now is asked of the system, relative to a directory that is proved to be the known one
+//! by its file id. So notifications may come late, twice, or in another order.
+//!
+//! A directory that is renamed stays what it is, with everything below it: it is recognized by its file id. If
+//! notifications are lost, every directory is compared with the table ([`Update::was_gap`]).
+//!
+//! ```no_run
+//! use transect::Cancel;
+//! use transect_live::LiveTree;
+//!
+//! let end = Cancel::new();
+//! let mut tree = LiveTree::open("src", &end)?;
+//! println!("{} entries", tree.table().len());
+//! while let Some(update) = tree.next(&end)? {
+//!     for change in update.changes {
+//!         println!("{} {}", change.kind.as_str(), change.path.display());
+//!     }
+//! }
+//! # Ok::<(), transect::Error>(())
+//! ```
+//!
+//! **What no notification reports** is not followed: stores through a mapping until it is closed, a file that is
+//! changed by a name outside of the tree, a mount, and what happens on another machine or below FUSE. Other file
+//! systems below the root are not entered.
+
+mod change;
+mod inbox;
+mod live_tree;
+mod mirror;
+mod places;
+mod reader;
+mod suspects;
+mod update;
+
+pub use change::{Change, ChangeKind};
+pub use live_tree::{LiveTree, Update};

@@ -1,0 +1,184 @@
+//! A tree and its table, kept current.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use transect::table::{Table, TableBuilder};
+use transect::{Cancel, Error, Operation, ReaderKind, ScanError, ScanOptions};
+use transect_sys::dir_handle::DirHandle;
+use transect_sys::{ReaderSettings, SystemReader};
+
+use crate::change::Change;
+use crate::inbox::{Hints, Inbox};
+use crate::mirror::{COLUMNS, Mirror};
+use crate::places::Places;
+use crate::reader::{Watched, WatchingReader};
+use crate::suspects::Suspects;
+use crate::update::apply;
+
+/// A table of a tree that follows the tree.
+#[derive(Debug)]
+pub struct LiveTree {
+    mirror: Mirror,
+    has_ended: bool,
+    /// Ends after everything else here.
+    _thread: Notifications,
+}
+
+/// What happened since the update before.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Update {
+    /// The changes: what was removed, what was renamed, and then what was added or modified, a directory before what is in it.
+    pub changes: Vec<Change>,
+    /// Notifications were lost, and everything was compared. What was created and removed in between is not reported.
+    pub was_gap: bool,
+    /// The root is not at its path any more. There are no further updates.
+    pub is_root_gone: bool,
+}
+
+impl LiveTree {
+    /// Walks a tree, and watches each of its directories. Other file systems below the root are not entered. If `end` is
+    /// cancelled meanwhile, the tree is only what was read.
+    ///
+    /// # Errors
+    /// The root is not a directory or cannot be read; the system has no notifications, or allows no further watcher.
+    pub fn open(root: impl Into<PathBuf>, end: &Cancel) -> Result<Self, Error> {
+        let root = root.into();
+        let refused = |error: std::io::Error| Error::NoNotifications(transect::reason(&error));
+        let inbox = Inbox::new().map_err(refused)?;
+        // The kernel's queue must not overflow during the walk.
+        let thread = Notifications::start(&inbox)?;
+        let watched = Arc::<Watched>::default();
+        let options = ScanOptions::new([&root]).same_file_system(true).cancel(end.clone());
+        let builder = TableBuilder::new(COLUMNS);
+        let outcome = options.plan()?.run_with(
+            || builder.sink(),
+            || {
+                let inner = SystemReader::new(ReaderKind::best(), ReaderSettings::default());
+                WatchingReader::new(inner, Arc::clone(&inbox), Arc::clone(&watched))
+            },
+        )?;
+        let table = outcome.sink.into_table()?.require_root()?;
+        let failed =
+            |error| Error::Root(ScanError::new(Operation::OpenDirectory, root.clone(), 0, error));
+        let top = DirHandle::open(&root).map_err(failed)?;
+        let places = find_places(&table, &watched);
+        let (table, unreached) = (Arc::new(table), Suspects::default());
+        let mirror = Mirror { root, top, table, places, inbox, unreached };
+        Ok(Self { mirror, has_ended: false, _thread: thread })
+    }
+
+    /// Returns the path of the root, as given.
+    pub fn root(&self) -> &Path {
+        &self.mirror.root
+    }
+
+    /// Returns the table after the last update. Later updates do not change it: they make another one.
+    pub fn table(&self) -> Arc<Table> {
+        Arc::clone(&self.mirror.table)
+    }
+
+    /// Returns the number of directories that are not watched although they were read: changes in them are not
+    /// noticed. The system limits the number of watches of a user (`fs.inotify.max_user_watches`).
+    pub fn unwatched(&self) -> u64 {
+        let directories = self.mirror.table.grand_total().directories;
+        u64::from(directories).saturating_sub(self.mirror.places.watched_count() as u64)
+    }
+
+    /// Waits until something changed, and applies it. Returns `None` if `end` was cancelled and the tree was
+    /// [woken](Waker::wake), or after the root has gone.
+    ///
+    /// # Errors
+    /// [`Error::TooManyEntries`]
+    pub fn next(&mut self, end: &Cancel) -> Result<Option<Update>, Error> {
+        loop {
+            if self.has_ended {
+                return Ok(None);
+            }
+            let Some(hints) = self.mirror.inbox.wait(end) else { return Ok(None) };
+            let update = self.apply(hints)?;
+            // Something may have changed twice, and be as before.
+            if !update.changes.is_empty() || update.was_gap || update.is_root_gone {
+                return Ok(Some(update));
+            }
+        }
+    }
+
+    /// Applies every change that was made before this call.
+    ///
+    /// # Errors
+    /// [`Error::TooManyEntries`]
+    pub fn settle(&mut self) -> Result<Update, Error> {
+        let hints = self.mirror.inbox.take();
+        self.apply(hints)
+    }
+
+    /// Makes the next update compare every directory, as after lost notifications: for changes that no notification
+    /// reports.
+    pub fn suspect_all(&mut self) {
+        self.mirror.inbox.lose();
+    }
+
+    /// Returns a handle that ends [`LiveTree::next`] from another thread.
+    pub fn waker(&self) -> Waker {
+        Waker(Arc::clone(&self.mirror.inbox))
+    }
+
+    fn apply(&mut self, hints: Hints) -> Result<Update, Error> {
+        let was_gap = hints.lost;
+        let changes = apply(&mut self.mirror, hints)?;
+        self.has_ended = self.mirror.is_root_gone();
+        Ok(Update { changes, was_gap, is_root_gone: self.has_ended })
+    }
+}
+
+/// Ends [`LiveTree::next`] from another thread.
+#[derive(Clone, Debug)]
+pub struct Waker(Arc<Inbox>);
+
+impl Waker {
+    /// Makes [`LiveTree::next`] look whether it was cancelled.
+    pub fn wake(&self) {
+        self.0.wake();
+    }
+}
+
+/// The thread that takes notifications. It ends with this value.
+#[derive(Debug)]
+struct Notifications {
+    inbox: Arc<Inbox>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Notifications {
+    fn start(inbox: &Arc<Inbox>) -> Result<Self, Error> {
+        let thread = inbox.start().map_err(Error::ThreadStart)?;
+        Ok(Self { inbox: Arc::clone(inbox), thread: Some(thread) })
+    }
+}
+
+impl Drop for Notifications {
+    fn drop(&mut self) {
+        self.inbox.stop();
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread was printed, and has no consequences here.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Finds the directories of a table that were watched, by their file ids.
+fn find_places(table: &Table, watched: &Watched) -> Places {
+    let watches: std::collections::HashMap<_, _> = watched.take().into_iter().collect();
+    let mut places = Places::default();
+    for row in table.iter() {
+        if let Some(directory) = table.directory_id(row)
+            && let Some(id) = table.attributes(row).file_id()
+        {
+            places.insert(directory, id, watches.get(&id).copied());
+        }
+    }
+    places
+}

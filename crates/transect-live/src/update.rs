@@ -1,0 +1,515 @@
+//! One update of a live tree: looks at what notifications named, and edits the table.
+//!
+//! ```text
+//! suspects ─► look: open the directory, query the names ─► found ─► edit; new directories: watch, list, query
+//!    ▲                    │                                gone ─► kept until all that was found has its place
+//!    └── its parent ◄── is not where it was
+//! ```
+//!
+//! Names that are gone are removed last: then a directory that was renamed already hangs at its new place, and is not
+//! read again.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::sync::Arc;
+
+use transect::table::{DirectoryId, EntryChange, Row, Table, TableEditor, UnreadReason};
+use transect::{Attributes, Error, FaultKind, FileType, Operation, ScanError, SkipReason};
+use transect_sys::dir_handle::{DirHandle, MountPolicy};
+
+use crate::change::{Change, ChangeKind};
+use crate::inbox::Hints;
+use crate::mirror::{COLUMNS, Mirror};
+use crate::suspects::Names;
+
+/// How often a directory is looked for that is not where it was: each time its parent was queried before.
+const MAX_ATTEMPTS: u32 = 8;
+
+/// New directories that are kept open until they are read. The others are opened again.
+const MAX_OPEN: usize = 128;
+
+/// Applies what may have changed, and returns what did.
+pub(crate) fn apply(tree: &mut Mirror, hints: Hints) -> Result<Vec<Change>, Error> {
+    let mut suspects = std::mem::take(&mut tree.unreached);
+    let mut parents = Vec::new();
+    for (watch, hint) in hints.directories {
+        let Some(directory) = tree.places.watched(watch) else { continue };
+        let names = match hint.unwatched {
+            true => {
+                tree.places.forget_identity(directory);
+                parents.push(directory);
+                BTreeSet::new()
+            }
+            false => hint.names,
+        };
+        suspects.entry(directory).or_default().extend(Names::These(names));
+    }
+    if hints.lost {
+        for row in tree.table.iter() {
+            if let Some(directory) = tree.table.directory_id(row) {
+                suspects.insert(directory, Names::All);
+            }
+        }
+    }
+    let mut pass = Pass::new(tree);
+    // What has the name of a directory that is gone may have its file id, too, and not be noticed otherwise.
+    for directory in parents {
+        pass.suspect_name_of(directory);
+    }
+    pass.queue.extend(suspects.into_iter().map(|(directory, names)| (directory, names, 0)));
+    pass.run()
+}
+
+/// An update in progress.
+struct Pass<'t> {
+    tree: &'t mut Mirror,
+    editor: TableEditor,
+    /// What is still to be looked at, and how often that was tried in vain.
+    queue: VecDeque<(DirectoryId, Names, u32)>,
+    /// New directories.
+    unread: Vec<NewDirectory>,
+    /// Names that are gone.
+    gone: Vec<(DirectoryId, Vec<OsString>)>,
+    /// Directories that lost their place, unless they got another one, with all below them.
+    displaced: Vec<DirectoryId>,
+    /// The uppermost of them, and what to report if they stay lost.
+    lost: Vec<(DirectoryId, Change)>,
+    changes: Vec<Change>,
+}
+
+/// A directory that is not in the table yet.
+struct NewDirectory {
+    id: DirectoryId,
+    handle: Option<DirHandle>,
+}
+
+/// An open directory, proved to be the known one, and its own attributes.
+struct Known {
+    handle: DirHandle,
+    own: Attributes,
+}
+
+/// Why a directory cannot be looked at.
+enum Unreachable {
+    /// It is not in the table, or not where the table has it.
+    Displaced,
+    Failed(io::Error),
+}
+
+impl<'t> Pass<'t> {
+    fn new(tree: &'t mut Mirror) -> Self {
+        let editor = TableEditor::new(&tree.table);
+        Self {
+            tree,
+            editor,
+            queue: VecDeque::new(),
+            unread: Vec::new(),
+            gone: Vec::new(),
+            displaced: Vec::new(),
+            lost: Vec::new(),
+            changes: Vec::new(),
+        }
+    }
+
+    fn run(mut self) -> Result<Vec<Change>, Error> {
+        loop {
+            while let Some((directory, names, attempts)) = self.queue.pop_front() {
+                self.look(directory, names, attempts)?;
+                self.read_new_directories()?;
+            }
+            let Some((directory, names)) = self.gone.pop() else { break };
+            self.remove(directory, &names)?;
+        }
+        for (directory, change) in std::mem::take(&mut self.lost) {
+            if self.table().directory_row(directory).is_none() {
+                self.changes.push(change);
+            }
+        }
+        for directory in std::mem::take(&mut self.displaced) {
+            if self.editor.table().directory_row(directory).is_none() {
+                self.forget(directory);
+            }
+        }
+        let Self { tree, editor, mut changes, .. } = self;
+        // A stable sort: a directory stays before what is in it.
+        changes.sort_by_key(|change| change.kind.min(ChangeKind::Added));
+        let mut table = editor.finish()?;
+        if table.is_worn() {
+            let (copy, renumbering) = table.renumbered()?;
+            tree.places.renumber(&renumbering);
+            tree.unreached = std::mem::take(&mut tree.unreached)
+                .into_iter()
+                .filter_map(|(directory, names)| Some((renumbering.id(directory)?, names)))
+                .collect();
+            table = copy;
+        }
+        tree.table = Arc::new(table);
+        Ok(changes)
+    }
+
+    fn table(&self) -> &Table {
+        self.editor.table()
+    }
+
+    /// Looks at a directory and names in it.
+    fn look(&mut self, directory: DirectoryId, names: Names, attempts: u32) -> Result<(), Error> {
+        let Known { handle, own } = match self.open(directory) {
+            Ok(known) => known,
+            Err(Unreachable::Displaced) => {
+                self.try_again(directory, names, attempts);
+                return Ok(());
+            }
+            Err(Unreachable::Failed(error)) => {
+                self.fail(directory, Operation::OpenDirectory, error);
+                return Ok(());
+            }
+        };
+        if matches!(names, Names::All) || !self.tree.places.is_watched(directory) {
+            self.unread.push(NewDirectory { id: directory, handle: Some(handle) });
+            return Ok(());
+        }
+        let Names::These(names) = names else { unreachable!("BUG: handled above") };
+        self.query(directory, &handle, &own, &names)
+    }
+
+    /// Queries names in an open directory, and applies what was found.
+    fn query(
+        &mut self,
+        directory: DirectoryId,
+        handle: &DirHandle,
+        own: &Attributes,
+        names: &BTreeSet<OsString>,
+    ) -> Result<(), Error> {
+        let (mut found, mut gone) = (Vec::new(), Vec::new());
+        for name in names {
+            match handle.entry_attributes(name) {
+                Ok(attributes) => found.push((name.as_os_str(), attributes)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => gone.push(name.clone()),
+                Err(error) => self.fail(directory, Operation::Stat, error),
+            }
+        }
+        if !gone.is_empty() {
+            self.gone.push((directory, gone));
+        }
+        self.place(directory, handle, own, &found)
+    }
+
+    /// Puts what was found in a directory into the table.
+    fn place(
+        &mut self,
+        directory: DirectoryId,
+        handle: &DirHandle,
+        own: &Attributes,
+        found: &[(&OsStr, Attributes)],
+    ) -> Result<(), Error> {
+        let Some(row) = self.table().directory_row(directory) else { return Ok(()) };
+        let mut changes = Vec::new();
+        for &(name, mut attributes) in found {
+            let is_directory = attributes.file_type() == FileType::Directory;
+            let link_count = attributes.nlink().filter(|_| !is_directory);
+            attributes.retain(COLUMNS);
+            if let Some(count) = link_count {
+                attributes.set_nlink(count);
+            }
+            let before = self.table().child(row, name);
+            let before_id = before.and_then(|row| self.table().directory_id(row));
+            let known = attributes.file_id().filter(|_| is_directory);
+            let mut known = known.and_then(|id| self.tree.places.with_file_id(id));
+            if known != before_id && is_directory && is_mount_point(handle, name) {
+                known = None;
+            }
+            if let Some(before) = before
+                && known == before_id
+                && is_same(&self.table().attributes(before), &attributes)
+                && (!is_directory || known.is_some())
+            {
+                continue;
+            }
+            if known.is_some_and(|known| self.is_in_or_below(directory, known)) {
+                // Another mount of a directory above.
+                known = None;
+            }
+            let is_other = before.is_some_and(|row| {
+                known != before_id || self.table().file_type(row) != attributes.file_type()
+            });
+            if is_other {
+                self.lose(directory, before_id, name);
+            } else if before
+                .is_some_and(|row| self.table().attributes(row).file_id() != attributes.file_id())
+            {
+                // A rename put another file there.
+                self.suspect_other_names(self.row_before(directory, name));
+            }
+            self.report(
+                directory,
+                before.filter(|_| !is_other),
+                known.filter(|_| known != before_id),
+                name,
+                attributes.file_type(),
+            );
+            changes.push(EntryChange { name, now: Some(attributes), directory: known });
+        }
+        let mut own = *own;
+        own.retain(COLUMNS);
+        let own = (!is_same(&self.table().attributes(row), &own)).then_some(&own);
+        if changes.is_empty() && own.is_none() {
+            return Ok(());
+        }
+        let ids = self.editor.change(directory, own, &changes)?;
+        for (change, id) in changes.iter().zip(ids) {
+            let Some(id) = id else { continue };
+            if change.directory.is_none() {
+                self.enter(handle, id, change.name, change.now.as_ref());
+            } else if !self.tree.places.is_watched(id) {
+                // Reading it may be permitted by now.
+                self.unread.push(NewDirectory { id, handle: None });
+            }
+        }
+        Ok(())
+    }
+
+    /// Prepares the reading of a new directory, unless something is mounted on it.
+    fn enter(
+        &mut self,
+        above: &DirHandle,
+        id: DirectoryId,
+        name: &OsStr,
+        attributes: Option<&Attributes>,
+    ) {
+        match above.open_dir(name, MountPolicy::Refuse) {
+            Ok(handle) => {
+                if let Some(file_id) = attributes.and_then(Attributes::file_id) {
+                    self.tree.places.insert(id, file_id, None);
+                }
+                let handle = Some(handle).filter(|_| self.unread.len() < MAX_OPEN);
+                self.unread.push(NewDirectory { id, handle });
+            }
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                self.editor.mark_unread(id, UnreadReason::Skipped(SkipReason::MountBoundary), None);
+            }
+            // It is something else by now, which is a change that will be notified.
+            Err(error) if FaultKind::of(&error) == FaultKind::NotFound => {}
+            Err(error) => self.fail(id, Operation::OpenDirectory, error),
+        }
+    }
+
+    /// Reads the new directories, and those in them.
+    fn read_new_directories(&mut self) -> Result<(), Error> {
+        while let Some(NewDirectory { id, handle }) = self.unread.pop() {
+            let known = match handle {
+                Some(handle) => self.prove(id, handle),
+                None => self.open(id),
+            };
+            match known {
+                Ok(known) => self.read(id, &known)?,
+                Err(Unreachable::Displaced) => self.try_again(id, Names::All, 0),
+                Err(Unreachable::Failed(error)) => {
+                    self.fail(id, Operation::OpenDirectory, error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Watches a directory, lists it, and compares it with the table.
+    fn read(&mut self, directory: DirectoryId, known: &Known) -> Result<(), Error> {
+        let Known { handle, own } = known;
+        if let Some(id) = own.file_id() {
+            // A directory that is watched already, by the same file, keeps its watch.
+            let watch = handle.watch(self.tree.inbox.watcher()).ok();
+            self.tree.places.insert(directory, id, watch);
+        }
+        let mut names = BTreeSet::new();
+        if let Err(error) = handle.for_each_name(&mut |name| _ = names.insert(name.to_owned())) {
+            self.fail(directory, Operation::ReadDirectory, error);
+            return Ok(());
+        }
+        if let Some(row) = self.table().directory_row(directory) {
+            let known = self.table().children(row).map(|row| self.table().name(row).to_owned());
+            names.extend(known.collect::<Vec<_>>());
+        }
+        self.query(directory, handle, own, &names)?;
+        self.editor.mark_read(directory);
+        Ok(())
+    }
+
+    /// Removes names that are gone.
+    fn remove(&mut self, directory: DirectoryId, names: &[OsString]) -> Result<(), Error> {
+        let Some(row) = self.table().directory_row(directory) else { return Ok(()) };
+        let mut changes = Vec::new();
+        for name in names {
+            let Some(child) = self.table().child(row, name) else { continue };
+            let child_id = self.table().directory_id(child);
+            self.lose(directory, child_id, name);
+            changes.push(EntryChange { name, now: None, directory: None });
+        }
+        if !changes.is_empty() {
+            self.editor.change(directory, None, &changes)?;
+        }
+        Ok(())
+    }
+
+    /// Reports what is found under a name: `before` is the same entry, `moved` a directory that was elsewhere.
+    fn report(
+        &mut self,
+        directory: DirectoryId,
+        before: Option<Row>,
+        moved: Option<DirectoryId>,
+        name: &OsStr,
+        file_type: FileType,
+    ) {
+        let path_in = |table: &Table, id| Some(table.path(table.directory_row(id)?));
+        let Some(path) = path_in(self.table(), directory).map(|path| path.join(name)) else {
+            return;
+        };
+        let from = moved.and_then(|id| path_in(&self.tree.table, id));
+        let kind = match (&from, before) {
+            (Some(_), _) => ChangeKind::Renamed,
+            (None, Some(_)) => ChangeKind::Modified,
+            (None, None) => ChangeKind::Added,
+        };
+        self.changes.push(Change { kind, path, from, file_type });
+    }
+
+    /// Reports a name as gone if it was in the table before the update. A directory may still be found elsewhere.
+    fn lose(&mut self, directory: DirectoryId, id: Option<DirectoryId>, name: &OsStr) {
+        let known = self.row_before(directory, name);
+        self.suspect_other_names(known);
+        let before = &self.tree.table;
+        match known {
+            Some(row) if id.is_none() || before.directory_id(row) == id => {
+                let (path, file_type) = (before.path(row), before.file_type(row));
+                let change = Change { kind: ChangeKind::Removed, path, from: None, file_type };
+                match id {
+                    Some(id) => self.lost.push((id, change)),
+                    None => self.changes.push(change),
+                }
+            }
+            _ => {
+                // It was found and lost in this update.
+                let path = self.table().directory_row(directory).map(|row| self.table().path(row));
+                if let Some(path) = path.map(|path| path.join(name)) {
+                    self.changes.retain(|change| !change.path.starts_with(&path));
+                }
+            }
+        }
+        if let Some(row) = id.and_then(|id| self.table().directory_row(id)) {
+            let table = self.editor.table();
+            self.displaced.extend(table.subtree(row).filter_map(|row| table.directory_id(row)));
+        }
+    }
+
+    /// Opens a directory at the path that the table has for it, and proves that it is the same.
+    fn open(&self, directory: DirectoryId) -> Result<Known, Unreachable> {
+        let names = self.names_above(directory).ok_or(Unreachable::Displaced)?;
+        match self.tree.top.open_below(&names) {
+            Ok(handle) => self.prove(directory, handle),
+            Err(error) => match FaultKind::of(&error) {
+                FaultKind::NotFound | FaultKind::NotADirectory | FaultKind::Loop => {
+                    Err(Unreachable::Displaced)
+                }
+                _ => Err(Unreachable::Failed(error)),
+            },
+        }
+    }
+
+    fn prove(&self, directory: DirectoryId, handle: DirHandle) -> Result<Known, Unreachable> {
+        let own = handle.attributes().map_err(Unreachable::Failed)?;
+        let expected = self.tree.places.file_id(directory);
+        match expected.is_some() && own.file_id() == expected {
+            true => Ok(Known { handle, own }),
+            false => Err(Unreachable::Displaced),
+        }
+    }
+
+    /// Returns the names that lead to a directory from the root.
+    fn names_above(&self, directory: DirectoryId) -> Option<Vec<&OsStr>> {
+        let table = self.table();
+        let row = table.directory_row(directory)?;
+        let rows = std::iter::successors(Some(row), |&row| table.parent(row));
+        let mut names: Vec<&OsStr> = rows.map(|row| table.name(row)).collect();
+        // The last one is the root.
+        names.pop();
+        names.reverse();
+        Some(names)
+    }
+
+    /// Looks at a directory again after its parent. If that does not help, a notification is still to come.
+    fn try_again(&mut self, directory: DirectoryId, names: Names, attempts: u32) {
+        if attempts < MAX_ATTEMPTS {
+            self.suspect_name_of(directory);
+            self.queue.push_back((directory, names, attempts + 1));
+        } else if self.table().directory_row(directory).is_some() {
+            self.tree.unreached.entry(directory).or_default().extend(names);
+        }
+    }
+
+    /// Looks at what has the name of a directory in its parent.
+    fn suspect_name_of(&mut self, directory: DirectoryId) {
+        let table = self.table();
+        let Some(row) = table.directory_row(directory) else { return };
+        let Some(parent) = table.parent(row).and_then(|parent| table.directory_id(parent)) else {
+            return;
+        };
+        let names = Names::These(BTreeSet::from([table.name(row).to_owned()]));
+        self.queue.push_back((parent, names, MAX_ATTEMPTS));
+    }
+
+    /// Returns what had a name before the update.
+    fn row_before(&self, directory: DirectoryId, name: &OsStr) -> Option<Row> {
+        let before = &self.tree.table;
+        before.directory_row(directory).and_then(|row| before.child(row, name))
+    }
+
+    /// Looks at the other names of files in or below an entry of the table before the update: no notification tells
+    /// them that their file has one name less.
+    fn suspect_other_names(&mut self, row: Option<Row>) {
+        let before = &self.tree.table;
+        let rows = row.into_iter().flat_map(|row| before.subtree(row));
+        let others = rows.flat_map(|row| before.other_names(row));
+        let others = others.filter_map(|row| {
+            let directory = before.directory_id(before.parent(row)?)?;
+            let names = Names::These(BTreeSet::from([before.name(row).to_owned()]));
+            Some((directory, names, MAX_ATTEMPTS))
+        });
+        self.queue.extend(others);
+    }
+
+    fn forget(&mut self, directory: DirectoryId) {
+        if let Some(watch) = self.tree.places.remove(directory) {
+            self.tree.inbox.watcher().unwatch(watch);
+        }
+    }
+
+    /// Records that a directory cannot be read completely. What is known of it stays.
+    fn fail(&mut self, directory: DirectoryId, operation: Operation, error: io::Error) {
+        let table = self.editor.table();
+        let Some(row) = table.directory_row(directory) else { return };
+        let why = UnreadReason::Failed(FaultKind::of(&error));
+        let depth = table.depth(row) as u32;
+        let error = ScanError::new(operation, table.path(row), depth, error);
+        self.editor.mark_unread(directory, why, Some(error));
+    }
+
+    /// Returns whether a directory is another one, or below it.
+    fn is_in_or_below(&self, directory: DirectoryId, other: DirectoryId) -> bool {
+        let table = self.table();
+        let Some(row) = table.directory_row(directory) else { return false };
+        std::iter::successors(Some(row), |&row| table.parent(row))
+            .any(|row| table.directory_id(row) == Some(other))
+    }
+}
+
+fn is_mount_point(directory: &DirHandle, name: &OsStr) -> bool {
+    let opened = directory.open_dir(name, MountPolicy::Refuse);
+    opened.is_err_and(|error| error.kind() == io::ErrorKind::CrossesDevices)
+}
+
+/// Returns whether two entries are the same file in the same state.
+fn is_same(a: &Attributes, b: &Attributes) -> bool {
+    a.file_type() == b.file_type()
+        && a.file_id() == b.file_id()
+        && (a.size(), a.allocated(), a.mtime(), a.ctime())
+            == (b.size(), b.allocated(), b.mtime(), b.ctime())
+}

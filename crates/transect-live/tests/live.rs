@@ -1,0 +1,381 @@
+//! The live tree against a walk of the same tree, after changes of every kind.
+
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use transect::table::{Row, SubtreeTotals, Table};
+use transect::{Cancel, FieldMask, FileType, ScanOptions};
+use transect_live::{LiveTree, Update};
+use transect_testkit::TempDir;
+
+/// What two tables of one tree have in common.
+#[derive(Debug, PartialEq)]
+struct Entry {
+    file_type: FileType,
+    size: Option<u64>,
+    allocated: Option<u64>,
+    mtime: Option<i64>,
+    ctime: Option<i64>,
+    inode: Option<u64>,
+    totals: SubtreeTotals,
+    shared: u64,
+    unread: Option<&'static str>,
+}
+
+fn entries(table: &Table) -> BTreeMap<PathBuf, Entry> {
+    let entry = |row: Row| {
+        let attributes = table.attributes(row);
+        Entry {
+            file_type: table.file_type(row),
+            size: attributes.size(),
+            allocated: attributes.allocated(),
+            mtime: attributes.mtime(),
+            ctime: attributes.ctime(),
+            inode: attributes.inode(),
+            totals: table.totals(row),
+            shared: table.shared(row),
+            unread: table.unread_reason(row).map(|why| why.as_str()),
+        }
+    };
+    table.iter().map(|row| (table.path(row), entry(row))).collect()
+}
+
+/// Applies what happened, and compares with a walk.
+#[track_caller]
+fn assert_current(tree: &mut LiveTree) -> Update {
+    let update = tree.settle().expect("few entries");
+    let columns = FieldMask::TIMES | FieldMask::FILE_ID;
+    let options = ScanOptions::new([tree.root()]).same_file_system(true);
+    let walked = Table::read_with(options, columns).expect("the root is there");
+    let (expected, found) = (entries(&walked), entries(&tree.table()));
+    for (path, entry) in &expected {
+        assert_eq!(found.get(path), Some(entry), "{}", path.display());
+    }
+    let extra: Vec<_> = found.keys().filter(|path| !expected.contains_key(*path)).collect();
+    assert!(extra.is_empty(), "not on disk: {extra:?}");
+    assert_eq!(tree.table().grand_total(), walked.grand_total());
+    assert_eq!(tree.table().hard_links(), walked.hard_links());
+    update
+}
+
+fn tree_of(paths: &[&str]) -> TempDir {
+    let temp = TempDir::new();
+    for path in paths {
+        let is_directory = path.ends_with('/');
+        let path = temp.join(path);
+        let directory = if is_directory { &*path } else { path.parent().expect("a directory") };
+        fs::create_dir_all(directory).expect("a new directory");
+        if !is_directory {
+            fs::write(&path, path.as_os_str().as_encoded_bytes()).expect("a new file");
+        }
+    }
+    temp
+}
+
+/// The changes as `kind path`, with paths below the root, sorted.
+fn changes(root: &Path, update: &Update) -> Vec<String> {
+    let short =
+        |path: &Path| path.strip_prefix(root).expect("below the root").display().to_string();
+    let mut lines: Vec<String> = update
+        .changes
+        .iter()
+        .map(|change| match &change.from {
+            Some(from) => {
+                format!("{} {} {}", change.kind.as_str(), short(from), short(&change.path))
+            }
+            None => format!("{} {}", change.kind.as_str(), short(&change.path)),
+        })
+        .collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn live_tree_changes_of_files_reported() {
+    let temp = tree_of(&["a/one", "a/two", "b/"]);
+    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+    assert!(assert_current(&mut tree).changes.is_empty());
+    fs::write(temp.join("a/new"), "12345").unwrap();
+    fs::write(temp.join("a/one"), "longer than before, much longer").unwrap();
+    fs::remove_file(temp.join("a/two")).unwrap();
+    symlink("nowhere", temp.join("b/link")).unwrap();
+    let update = assert_current(&mut tree);
+    let expected = ["added a/new", "added b/link", "modified a/one", "removed a/two"];
+    assert_eq!(changes(temp.path(), &update), expected);
+    assert!(assert_current(&mut tree).changes.is_empty());
+    // As before, but another file.
+    fs::write(temp.join("a/other"), "12345").unwrap();
+    fs::rename(temp.join("a/other"), temp.join("a/new")).unwrap();
+    assert_eq!(changes(temp.path(), &assert_current(&mut tree)), ["modified a/new"]);
+    fs::set_permissions(temp.join("a/new"), fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(changes(temp.path(), &assert_current(&mut tree)), ["modified a/new"]);
+}
+
+#[test]
+fn live_tree_new_directories_read_and_watched() {
+    let temp = tree_of(&["a/"]);
+    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+    fs::create_dir_all(temp.join("a/b/c/d/e")).unwrap();
+    fs::write(temp.join("a/b/c/d/e/file"), "1").unwrap();
+    assert_eq!(assert_current(&mut tree).changes.len(), 5);
+    fs::write(temp.join("a/b/c/d/e/file"), "22").unwrap();
+    let update = assert_current(&mut tree);
+    assert_eq!(changes(temp.path(), &update), ["modified a/b/c/d/e/file"]);
+    assert_eq!(tree.unwatched(), 0);
+}
+
+#[test]
+fn live_tree_renamed_directory_kept_with_changes_below() {
+    let temp = tree_of(&["a/b/c/file", "x/"]);
+    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+    let rename = |from: &str, to: &str| fs::rename(temp.join(from), temp.join(to)).unwrap();
+    // Before the notification of the rename is applied, something changes three levels below.
+    fs::write(temp.join("a/b/c/file"), "first").unwrap();
+    rename("a", "x/y");
+    fs::write(temp.join("x/y/b/c/new"), "second").unwrap();
+    let update = assert_current(&mut tree);
+    let expected = ["added x/y/b/c/new", "modified x/y/b/c/file", "renamed a x/y"];
+    assert_eq!(changes(temp.path(), &update), expected);
+    fs::write(temp.join("x/y/b/c/new"), "third").unwrap();
+    assert_eq!(changes(temp.path(), &assert_current(&mut tree)), ["modified x/y/b/c/new"]);
+    rename("x/y/b", "b");
+    rename("x", "b/x");
+    assert_current(&mut tree);
+    rename("b/x", "x");
+    rename("b", "x/b");
+    fs::write(temp.join("x/b/c/new"), "").unwrap();
+    assert_current(&mut tree);
+}
+
+#[test]
+fn live_tree_exchanged_directories() {
+    let temp = tree_of(&["a/one/file", "b/two/deep/file"]);
+    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+    let exchange = |a: &str, b: &str| {
+        let flags = rustix::fs::RenameFlags::EXCHANGE;
+        let here = rustix::fs::CWD;
+        rustix::fs::renameat_with(here, temp.join(a), here, temp.join(b), flags).unwrap();
+    };
+    exchange("a/one", "b/two");
+    assert_current(&mut tree);
+    fs::write(temp.join("a/one/deep/new"), "1").unwrap();
+    exchange("a", "b");
+    fs::write(temp.join("b/one/deep/new"), "22").unwrap();
+    assert_current(&mut tree);
+}
+
+#[test]
+fn live_tree_directory_left_changed_and_returned() {
+    let temp = tree_of(&["root/a/b/file", "outside/"]);
+    let mut tree = LiveTree::open(temp.join("root"), &Cancel::new()).unwrap();
+    let (inside, outside) = (temp.join("root/a"), temp.join("outside/a"));
+    fs::rename(&inside, &outside).unwrap();
+    let update = assert_current(&mut tree);
+    assert_eq!(changes(&temp.join("root"), &update), ["removed a"]);
+    fs::write(outside.join("b/file"), "changed outside").unwrap();
+    fs::rename(&outside, &inside).unwrap();
+    fs::write(inside.join("b/other"), "1").unwrap();
+    assert_current(&mut tree);
+    // Out, modified and back before anything is applied.
+    fs::rename(&inside, &outside).unwrap();
+    fs::write(outside.join("b/third"), "3").unwrap();
+    fs::rename(&outside, &inside).unwrap();
+    assert_current(&mut tree);
+}
+
+#[test]
+fn live_tree_removed_and_made_again() {
+    let temp = tree_of(&["d/old/file"]);
+    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+    for round in 0..20 {
+        fs::remove_dir_all(temp.join("d")).unwrap();
+        if round % 3 == 0 {
+            assert_current(&mut tree);
+        }
+        fs::create_dir_all(temp.join("d/new")).unwrap();
+        fs::write(temp.join(format!("d/new/{round}")), "1").unwrap();
+        if round % 2 == 0 {
+            assert_current(&mut tree);
+        }
+        fs::write(temp.join("d/new/again"), round.to_string()).unwrap();
+    }
+    assert_current(&mut tree);
+    fs::remove_dir_all(temp.join("d")).unwrap();
+    fs::write(temp.join("d"), "a file now").unwrap();
+    assert_current(&mut tree);
+    fs::remove_file(temp.join("d")).unwrap();
+    fs::create_dir(temp.join("d")).unwrap();
+    fs::write(temp.join("d/file"), "1").unwrap();
+    assert_current(&mut tree);
+}
+
+#[test]
+fn live_tree_names_of_any_bytes() {
+    use std::os::unix::ffi::OsStrExt;
+    let temp = tree_of(&["d/"]);
+    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+    for name in [&b"new\nline"[..], b"\xff\xfe", b"\x01", b" ", "é".as_bytes(), &[b'x'; 255]] {
+        let name = std::ffi::OsStr::from_bytes(name);
+        fs::create_dir(temp.join("d").join(name)).unwrap();
+        fs::write(temp.join("d").join(name).join(name), "1").unwrap();
+    }
+    assert_current(&mut tree);
+    fs::remove_dir_all(temp.join("d")).unwrap();
+    assert_current(&mut tree);
+}
+
+#[test]
+fn live_tree_hard_links_follow() {
+    let temp = tree_of(&["a/file", "b/c/"]);
+    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+    fs::hard_link(temp.join("a/file"), temp.join("b/c/name")).unwrap();
+    fs::hard_link(temp.join("a/file"), temp.join("b/third")).unwrap();
+    // The other name is told nothing about the new ones: its change time is from before.
+    fs::write(temp.join("a/file"), "told").unwrap();
+    let _ = tree.settle().unwrap();
+    let table = tree.table();
+    assert_eq!(table.hard_links(), 2);
+    let root = table.roots().next().unwrap();
+    let walked = Table::read(temp.path()).unwrap();
+    assert_eq!(table.totals(root).apparent, walked.grand_total().apparent);
+    fs::remove_file(temp.join("a/file")).unwrap();
+    fs::remove_dir_all(temp.join("b/c")).unwrap();
+    let _ = tree.settle().unwrap();
+    assert_eq!(tree.table().hard_links(), 0);
+    let walked = Table::read(temp.path()).unwrap();
+    assert_eq!(tree.table().grand_total().apparent, walked.grand_total().apparent);
+}
+
+#[test]
+fn live_tree_times_set_back() {
+    let temp = tree_of(&["a/file"]);
+    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+    let file = fs::File::options().write(true).open(temp.join("a/file")).unwrap();
+    file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    assert_eq!(changes(temp.path(), &assert_current(&mut tree)), ["modified a/file"]);
+    fs::File::open(temp.join("a")).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+    assert_eq!(changes(temp.path(), &assert_current(&mut tree)), ["modified a"]);
+}
+
+#[test]
+fn live_tree_after_a_gap_compared() {
+    let temp = tree_of(&["a/b/file", "c/d/", "e/f"]);
+    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+    tree.suspect_all();
+    fs::rename(temp.join("a"), temp.join("c/d/a")).unwrap();
+    fs::remove_dir_all(temp.join("e")).unwrap();
+    fs::create_dir_all(temp.join("e/f/g")).unwrap();
+    tree.suspect_all();
+    let update = assert_current(&mut tree);
+    assert!(update.was_gap);
+    // Everything is watched afterwards.
+    fs::write(temp.join("e/f/g/new"), "1").unwrap();
+    fs::write(temp.join("c/d/a/b/file"), "2").unwrap();
+    let update = assert_current(&mut tree);
+    assert!(!update.was_gap);
+    assert_eq!(changes(temp.path(), &update), ["added e/f/g/new", "modified c/d/a/b/file"]);
+    assert_eq!(tree.unwatched(), 0);
+}
+
+#[test]
+fn live_tree_root_removed_or_renamed_ends() {
+    for rename in [false, true] {
+        let temp = tree_of(&["root/a/file"]);
+        let mut tree = LiveTree::open(temp.join("root"), &Cancel::new()).unwrap();
+        match rename {
+            true => fs::rename(temp.join("root"), temp.join("elsewhere")).unwrap(),
+            false => fs::remove_dir_all(temp.join("root")).unwrap(),
+        }
+        let end = Cancel::new();
+        while let Some(update) = tree.next(&end).unwrap() {
+            if update.is_root_gone {
+                break;
+            }
+        }
+        assert!(tree.next(&end).unwrap().is_none());
+    }
+}
+
+#[test]
+fn live_tree_root_must_be_a_directory_that_exists() {
+    let temp = tree_of(&["file"]);
+    for name in ["file", "missing"] {
+        let error = LiveTree::open(temp.join(name), &Cancel::new()).unwrap_err();
+        assert_eq!(error.path(), Some(&*temp.join(name)), "{error}");
+    }
+}
+
+#[test]
+fn live_tree_cancelled_wait_ends() {
+    let temp = tree_of(&["file"]);
+    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+    let (end, waker) = (Cancel::new(), tree.waker());
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| tree.next(&end).unwrap().is_none());
+        end.cancel();
+        waker.wake();
+        assert!(waiting.join().unwrap());
+    });
+}
+
+/// A generator of numbers that are the same in every run (xorshift64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % end as u64) as usize
+    }
+}
+
+/// Random changes, with updates at random moments: also while directories have other places than the table knows.
+#[test]
+fn live_tree_random_changes() {
+    for seed in 1..=40 {
+        let temp = tree_of(&["a/b/c/1", "a/d/2", "e/f/g/h/3", "e/4"]);
+        let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+        let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15 ^ (seed << 20));
+        for step in 0..120 {
+            let all: Vec<PathBuf> = walk(temp.path());
+            let directories: Vec<&PathBuf> = all.iter().filter(|path| path.is_dir()).collect();
+            let any = all[numbers.below(all.len())].clone();
+            let directory = directories[numbers.below(directories.len())].clone();
+            let name = directory.join(["a", "b", "c", "d", "e", "f"][numbers.below(6)]);
+            // Whatever fails here fails for any program.
+            let _ = match numbers.below(9) {
+                0 | 1 => fs::write(&name, step.to_string()),
+                2 | 3 => fs::create_dir_all(name.join("x")),
+                4 | 5 if any != temp.path() => fs::rename(&any, &name),
+                6 if any != temp.path() => match any.is_dir() {
+                    true => fs::remove_dir_all(&any),
+                    false => fs::remove_file(&any),
+                },
+                // In the same update, the other name is noticed.
+                8 if any.is_file() => fs::hard_link(&any, &name).and_then(|()| fs::write(&any, "")),
+                7 if numbers.below(2) == 0 => fs::set_permissions(
+                    &any,
+                    fs::Permissions::from_mode(0o700 + numbers.below(8) as u32),
+                ),
+                _ => Ok(()),
+            };
+            if numbers.below(12) == 0 {
+                tree.suspect_all();
+            }
+            if numbers.below(4) == 0 {
+                assert_current(&mut tree);
+            }
+        }
+        assert_current(&mut tree);
+    }
+}
+
+fn walk(root: &Path) -> Vec<PathBuf> {
+    let table = Table::read(root).expect("the root is there");
+    table.iter().map(|row| table.path(row)).collect()
+}
