@@ -23,6 +23,7 @@ mod tui;
 mod usage;
 mod verify;
 mod walk;
+mod watch;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -52,6 +53,7 @@ pub(crate) use tui::*;
 pub(crate) use usage::*;
 pub(crate) use verify::*;
 pub(crate) use walk::*;
+pub(crate) use watch::*;
 
 use crate::parts::PartCommand;
 use transect_program::generate::{CompletionsArgs, ManArgs};
@@ -101,13 +103,12 @@ impl Request {
 }
 
 /// The groups of commands in the help: a heading, and the first command below it.
-const GROUPS: [(&str, &str); 7] = [
+const GROUPS: [(&str, &str); 6] = [
     ("Look", "scan"),
     ("Find", "find"),
     ("Remember", "snapshot"),
     ("Files", "transform"),
-    ("Serve", "serve"),
-    ("Many machines", "task"),
+    ("Share", "serve"),
     ("System", "doctor"),
 ];
 
@@ -251,6 +252,9 @@ pub(crate) enum Command {
     /// Show what changed between two trees or snapshots: added, removed, changed, moved
     #[command(after_long_help = DIFF_NOTES)]
     Diff(DiffArgs),
+    /// Print what changes in a tree, as it happens
+    #[command(after_long_help = WATCH_NOTES)]
+    Watch(WatchArgs),
     /// Run SQL on snapshots, with DuckDB
     #[command(after_long_help = QUERY_NOTES)]
     Query(QueryArgs),

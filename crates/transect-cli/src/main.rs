@@ -71,6 +71,7 @@ fn run(command: &Command) -> Result<ExitStatus, CliError> {
         Command::Changes(args) => commands::changes::run(args),
         Command::History(args) => commands::history::run(args),
         Command::Find(args) => commands::find::run(args),
+        Command::Watch(args) => commands::watch::run(args),
         Command::Query(args) => commands::query::run(args),
         Command::Task(args) => commands::task::run(args),
         Command::Commit(args) => commands::commit::run(args),

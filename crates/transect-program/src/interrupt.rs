@@ -17,6 +17,24 @@ pub fn cancel_on_signal() -> io::Result<Cancel> {
     Ok(Cancel::from(stop))
 }
 
+/// Calls `act` on a thread of its own each time a signal sets the flag of [`cancel_on_signal`], which must have been called
+/// before: for work that waits without looking at the flag.
+#[cfg(unix)]
+pub fn on_signal(act: impl Fn() + Send + 'static) -> io::Result<()> {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
+    let thread = std::thread::Builder::new().name("signals".to_owned());
+    thread.spawn(move || signals.forever().for_each(|_| act()))?;
+    Ok(())
+}
+
+/// There are no signals here.
+#[cfg(not(unix))]
+pub fn on_signal(_: impl Fn() + Send + 'static) -> io::Result<()> {
+    Ok(())
+}
+
 #[cfg(unix)]
 fn set_on_signal(stop: &Arc<AtomicBool>) -> io::Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};

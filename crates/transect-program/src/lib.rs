@@ -26,7 +26,7 @@ pub mod stream;
 pub mod user_dirs;
 
 pub use exit::{CliError, ExitStatus};
-pub use interrupt::cancel_on_signal;
+pub use interrupt::{cancel_on_signal, on_signal};
 
 /// Prepares a program of this name: its messages begin with the name, panics print as errors do,
 /// Windows shows placeholders of files as what they are, programs are looked up by absolute paths only,

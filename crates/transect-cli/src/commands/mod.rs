@@ -24,3 +24,4 @@ pub(crate) mod transform;
 pub(crate) mod tui;
 pub(crate) mod usage;
 pub(crate) mod verify;
+pub(crate) mod watch;

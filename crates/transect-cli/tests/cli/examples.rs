@@ -10,7 +10,7 @@ use crate::harness::TestEnv;
 use crate::help::listed;
 
 /// Beginnings of examples that are only parsed, and the reason.
-const PARSED_ONLY: [(&str, &str); 22] = [
+const PARSED_ONLY: [(&str, &str); 23] = [
     ("transect tui", "needs a terminal"),
     (
         "transect keep --every",
@@ -22,6 +22,7 @@ const PARSED_ONLY: [(&str, &str); 22] = [
     ("transect map --open", "serves until Ctrl-C"),
     ("transect query", "needs DuckDB; query.rs runs them"),
     ("transect serve", "serves until Ctrl-C"),
+    ("transect watch", "waits for changes; watch.rs makes some"),
     ("transect lab run enumerate --path src", "takes minutes"),
     ("transect lab run enumerate --corpus", "takes minutes"),
     ("transect lab run enumerate --preset", "takes minutes, and needs another build"),

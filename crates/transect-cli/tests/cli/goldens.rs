@@ -57,6 +57,7 @@ fn json_objects_have_the_keys_reviewed() {
         "history --json tree",
         "history --json",
         "changes --json tree",
+        "watch --json --once tree | { read -r ready; echo \"$ready\"; touch tree/deep/new; cat; }",
         "duplicates --json twins",
         "duplicates --json --errors --clone --keep first --yes missing twins",
         "reclaim --json --errors tree",

@@ -3,7 +3,7 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 26] = [
+pub(crate) const COMMANDS: [&str; 27] = [
     "scan",
     "usage",
     "tui",
@@ -18,6 +18,7 @@ pub(crate) const COMMANDS: [&str; 26] = [
     "changes",
     "history",
     "diff",
+    "watch",
     "query",
     "transform",
     "verify",

@@ -103,6 +103,14 @@ const CASES: &[(&str, &str)] = &[
         head -c 3000 "f$N" >"cut$N"; $T find --in "cut$N" x; $T keep "$N"; rm "$N/$N"; $T find --verify "$U"; $T find --in "$N" x"#,
     ),
     (
+        "watch",
+        r#"$T watch "missing$N"; $T watch "$N/$N"; $T watch --once "$N" 2>log &
+        until grep -q watching log; do kill -0 $! || break; done
+        mkdir "$N/new$U"; wait; cat log; rmdir "$N/new$U"; $T watch --json --once "$N" >log &
+        until grep -q ready log; do kill -0 $! || break; done
+        mkdir "$N/new$U"; wait; cat log; rmdir "$N/new$U""#,
+    ),
+    (
         "query",
         r#"$T snapshot "$N" -o "q$N"; $T snapshot "$U" -o "q$U"; $T query --print "SELECT '$U'" "q$N" "q$U"
         $T query "SELECT '$U'" "q$N"; $T query "FROM changes" "q$N" "q$U"; $T query --csv "FROM entries" "q$U"

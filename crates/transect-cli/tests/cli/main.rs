@@ -58,6 +58,7 @@ mod transform;
 mod tree;
 mod tui;
 mod usage;
+mod watch;
 mod wine;
 mod wine_volume;
 

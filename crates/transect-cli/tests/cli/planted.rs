@@ -125,6 +125,7 @@ const CASES: &[(&str, &str)] = &[
     ("$T changes planted", "all"),
     ("$T history planted", "all"),
     ("$T find --in planted x", "all"),
+    ("[ -d planted ] || $T watch planted", "d"),
     ("$T diff planted tree", "all"),
     ("$T diff tree planted", "all"),
     ("$T task --first planted", "all"),
