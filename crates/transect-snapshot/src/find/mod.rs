@@ -12,6 +12,7 @@ mod names;
 mod search;
 
 use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use transect::{Attributes, Cancel, FieldMask};
 
@@ -21,7 +22,7 @@ use crate::read::error::ReadError;
 use crate::read::footer::RowGroup;
 use crate::read::rows::check_name;
 use crate::read::{ReadAt, RowReader, Snapshot};
-use crate::schema::Column;
+use crate::schema::{Column, NAME_PAGE_ROWS};
 
 pub use search::{NamePattern, Search};
 
@@ -31,6 +32,9 @@ use search::NameMatcher;
 
 /// The rows that a thread searches at a time.
 const TASK_ROWS: u64 = 32_768;
+
+/// The rows of the first task: those of a page of names. They may have all hits that are wanted.
+const FIRST_TASK_ROWS: u64 = NAME_PAGE_ROWS as u64;
 
 const MAX_THREADS: usize = 16;
 
@@ -135,10 +139,13 @@ impl<S: ReadAt> Snapshot<S> {
         let tasks = tasks(&footer.groups, blocks);
         let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
         let useful = blocks.map_or(MAX_THREADS, |blocks| 1 + blocks.len() / THREAD_BLOCKS);
+        // Ends the tasks that run when no more hits are wanted.
+        let is_done = AtomicBool::new(false);
+        let stop = || cancel.is_cancelled() || is_done.load(Ordering::Relaxed);
         let worker = || {
             let mut searcher = Searcher::new(self, search, wants_hits);
             let tasks = &tasks;
-            move |task: usize| searcher.search(tasks[task].clone(), blocks, cancel)
+            move |task: usize| searcher.search(tasks[task].clone(), blocks, stop)
         };
         let mut result = Ok(());
         in_order::run(
@@ -146,10 +153,10 @@ impl<S: ReadAt> Snapshot<S> {
             threads.min(MAX_THREADS).min(useful),
             worker,
             |found| match found.and_then(|found| take(&found)) {
-                Ok(flow) if !cancel.is_cancelled() => flow,
-                Ok(_) => ControlFlow::Break(()),
-                Err(error) => {
-                    result = Err(error);
+                Ok(flow) if flow.is_continue() && !cancel.is_cancelled() => flow,
+                ended => {
+                    result = ended.map(drop);
+                    is_done.store(true, Ordering::Relaxed);
                     ControlFlow::Break(())
                 }
             },
@@ -158,13 +165,16 @@ impl<S: ReadAt> Snapshot<S> {
     }
 }
 
-/// Returns the rows that can have a match, in order.
+/// Returns the rows that can have a match, in order. The first tasks are small.
 fn tasks(groups: &[RowGroup], blocks: Option<&Blocks>) -> Vec<Range<u64>> {
     let mut tasks = Vec::new();
     for group in groups {
         let end = group.first_row + group.rows;
-        for begin in (group.first_row..end).step_by(TASK_ROWS as usize) {
-            let rows = begin..end.min(begin + TASK_ROWS);
+        let mut begin = group.first_row;
+        while begin < end {
+            // As many rows as there are before them, so that tasks begin where pages do.
+            let rows = begin..end.min(begin + begin.clamp(FIRST_TASK_ROWS, TASK_ROWS));
+            begin = rows.end;
             if blocks
                 .is_none_or(|blocks| blocks.next(rows.start).is_some_and(|next| next < rows.end))
             {
@@ -211,16 +221,16 @@ impl<'s> Searcher<'s> {
         }
     }
 
-    /// Searches some rows of a row group.
+    /// Searches some rows of a row group, and checks before each page whether to stop.
     fn search(
         &mut self,
         rows: Range<u64>,
         blocks: Option<&Blocks>,
-        cancel: &Cancel,
+        stop: impl Fn() -> bool,
     ) -> Result<Found, ReadError> {
         let mut found = Found::default();
         let (mut next, mut matches, mut others) = (rows.start, Vec::new(), Vec::new());
-        while !cancel.is_cancelled() {
+        while !stop() {
             if let Some(blocks) = blocks {
                 next = blocks.next(next).unwrap_or(rows.end);
             }
@@ -327,4 +337,48 @@ fn accepts_path(search: &Search, directory: &[u8], name: &[u8]) -> bool {
         return search.accepts_path(&slashes(directory), &slashes(name));
     }
     search.accepts_path(directory, name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::ffi::OsStr;
+
+    use transect::FileType;
+    use transect::table::TableImporter;
+
+    use super::*;
+    use crate::Metadata;
+
+    #[test]
+    fn tasks_of_all_rows_are_adjacent_and_begin_small() {
+        let group = |first_row, rows| RowGroup { first_row, rows, columns: Vec::new() };
+        let tasks = tasks(&[group(0, 131_072), group(131_072, 40_000)], None);
+        let lengths: Vec<u64> = tasks.iter().map(|rows| rows.end - rows.start).collect();
+        let doubling = [2048, 2048, 4096, 8192, 16_384];
+        assert_eq!(lengths, [&doubling[..], &[32_768; 4], &[40_000 - 32_768]].concat());
+        assert_eq!(tasks.first().map(|rows| rows.start), Some(0));
+        assert!(tasks.is_sorted_by(|a, b| a.end == b.start));
+    }
+
+    #[test]
+    fn search_stopped_after_a_page_has_its_hits_only() {
+        let mut importer = TableImporter::new(FieldMask::empty());
+        importer.enter(OsStr::new("/root"), &Attributes::of_type(FileType::Directory));
+        for number in 0..10_000 {
+            let name = format!("name {number:06}");
+            importer.add_entry(OsStr::new(&name), &Attributes::of_type(FileType::File));
+        }
+        let table = importer.finish().expect("few entries");
+        let mut bytes = Vec::new();
+        crate::write(&table, &Metadata::default(), &Cancel::new(), &mut bytes).expect("memory");
+        let snapshot = Snapshot::new(bytes).expect("a snapshot");
+        let search = Search::new([NamePattern::substring(b"name")]);
+        let mut searcher = Searcher::new(&snapshot, &search, true);
+        let checks = Cell::new(0);
+        let stop = || checks.replace(checks.get() + 1) == 1;
+        let found = searcher.search(0..10_001, None, stop).expect("a snapshot");
+        // The first row is the root.
+        assert_eq!(found.count, NAME_PAGE_ROWS as u64 - 1);
+    }
 }
