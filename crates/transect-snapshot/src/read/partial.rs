@@ -15,6 +15,8 @@ struct LargeDirectory {
     name: std::ffi::OsString,
     own: transect::Attributes,
     rest: StoredTotals,
+    /// The newest change in the rest; `None` if it is not known, as a change elsewhere is as new.
+    rest_newest: Option<i64>,
 }
 
 impl<S: ReadAt> Snapshot<S> {
@@ -46,13 +48,15 @@ impl<S: ReadAt> Snapshot<S> {
             rows.skip_to(row)?;
             let Some(totals) = rows.totals() else { return Ok(None) };
             let own = rows.attributes_of(columns | FieldMask::ALLOCATED);
+            let newest = rows.newest();
             open.truncate(rows.depth() as usize);
             let parent = open.last().copied();
             if let Some(above) = parent {
-                let rest = &mut directories[above].rest;
+                let above = &mut directories[above];
                 // A file that claims more below a directory than in it is damaged: all of it must be read.
-                let Some(less) = without(*rest, totals) else { return Ok(None) };
-                *rest = less;
+                let Some(less) = without(above.rest, totals) else { return Ok(None) };
+                above.rest = less;
+                above.rest_newest.take_if(|time| Some(*time) <= newest);
             }
             let itself = StoredTotals {
                 entries: 1,
@@ -64,14 +68,15 @@ impl<S: ReadAt> Snapshot<S> {
             open.push(directories.len());
             let parent = parent.and_then(|parent| u32::try_from(parent).ok());
             let name = name_from_bytes(rows.name().to_vec());
-            directories.push(LargeDirectory { parent, name, own, rest });
+            let rest_newest = newest.filter(|time| Some(*time) > own.mtime());
+            directories.push(LargeDirectory { parent, name, own, rest, rest_newest });
         }
         rows.check_columns()?;
         let directories = directories.iter().map(|of| PartialDirectory {
             parent: of.parent,
             name: &of.name,
             own: of.own,
-            unlisted: of.rest.of_subtree(None),
+            unlisted: of.rest.of_subtree(of.rest_newest),
         });
         Ok(Some(PartialTable::of(columns, directories)))
     }

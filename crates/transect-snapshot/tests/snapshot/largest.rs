@@ -143,6 +143,9 @@ proptest! {
             prop_assert_eq!(is.entries(), should.entries());
             prop_assert_eq!((is.files, is.directories), (should.files, should.directories));
             prop_assert_eq!((is.apparent, is.disk_usage), (should.apparent, should.disk_usage));
+            prop_assert_eq!(is.newest(), should.newest());
+            let rest = partial.unlisted(row).newest();
+            prop_assert!(rest.is_none() || rest == should.newest(), "{:?}", rest);
             let below = |row| Some((row, table.child(same, partial.name(row))?));
             pairs.extend(partial.children(row).filter_map(below));
         }
