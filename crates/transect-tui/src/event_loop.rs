@@ -112,13 +112,14 @@ pub fn browse(
     outcome
 }
 
-/// Shows a table that was stored, and `partial` until `read` has returned it. Nothing that needs the disk is possible: [`ViewOptions::stored_at`] must be set.
+/// Shows a table that was stored, and `partial` until `read` has returned it. Meanwhile, `read` can call its argument
+/// with other partial tables. Nothing that needs the disk is possible: [`ViewOptions::stored_at`] must be set.
 ///
 /// # Errors
 /// Standard input or output is not a terminal, a terminal operation fails, or the table cannot be read.
 pub fn browse_stored(
     partial: Option<Table>,
-    read: impl FnOnce() -> Result<Table, String> + Send + 'static,
+    read: impl FnOnce(&dyn Fn(Table)) -> Result<Table, String> + Send + 'static,
     view: &ViewOptions,
     stop: &Cancel,
 ) -> Result<(), Error> {
@@ -129,8 +130,13 @@ pub fn browse_stored(
     if let Some(partial) = partial {
         event_loop.app.handle(Message::PartialTable(Arc::new(partial)));
     }
+    let messages = event_loop.messages.clone();
+    let show = move |table| {
+        // A failed send means that the view has closed.
+        let _ = messages.send(Message::PartialTable(Arc::new(table)));
+    };
     // It is not joined at exit.
-    event_loop.stored = Some(Worker::start(Cancel::new(), read));
+    event_loop.stored = Some(Worker::start(Cancel::new(), move || read(&show)));
     event_loop.run(&mut Screen::enter(view.mouse)?, stop)
 }
 

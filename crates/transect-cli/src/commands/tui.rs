@@ -1,9 +1,12 @@
 //! `transect tui`: browses a tree in the terminal.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anstream::ColorChoice;
+use transect::table::Table;
 use transect::{FieldMask, SkipReason};
+use transect_snapshot::Snapshot;
 use transect_tui::{DISPLAY_FIELDS, StoredBefore, ViewOptions, browse, browse_stored};
 
 use crate::args::TuiArgs;
@@ -58,14 +61,16 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
     if let Some((path, snapshot)) = stored {
         let metadata = snapshot.metadata();
         let end = StoredTree::end_of(&metadata.diagnostics(), metadata.interrupted);
-        let partial = partial_tree(path, &snapshot, DISPLAY_FIELDS)?;
-        let partial = partial.map(|partial| partial.table()).transpose()?;
+        // What the first screen shows; the pages of other directories are read behind it.
+        let first = stored_directories(path, &snapshot, false)?;
         let path = path.to_owned();
-        let read = move || {
+        let read = move |show: &dyn Fn(Table)| {
+            let more = stored_directories(&path, &snapshot, true);
+            more.map_err(|error| error.to_string())?.into_iter().for_each(show);
             let table = snapshot.table(DISPLAY_FIELDS | SIZES);
             table.map_err(|error| cannot_read(&path, &error).to_string())
         };
-        browse_stored(partial, read, &view, &stop).map_err(CliError::failed)?;
+        browse_stored(first, read, &view, &stop).map_err(CliError::failed)?;
         return Ok(end);
     }
     let outcome = browse(&options, &view, &stop).map_err(CliError::failed)?;
@@ -77,6 +82,16 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
     }
     let end = ExitStatus::from_diagnostics(outcome.table.diagnostics(), outcome.interrupted);
     Ok(end.max(kept_end))
+}
+
+/// Returns some directories of a snapshot as a table; see [`partial_tree`].
+fn stored_directories(
+    path: &Path,
+    snapshot: &Snapshot,
+    nested: bool,
+) -> Result<Option<Table>, CliError> {
+    let partial = partial_tree(path, snapshot, DISPLAY_FIELDS, nested)?;
+    Ok(partial.map(|partial| partial.table()).transpose()?)
 }
 
 /// The columns that count files with several names once.

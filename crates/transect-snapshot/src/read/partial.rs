@@ -20,8 +20,8 @@ struct LargeDirectory {
 }
 
 impl<S: ReadAt> Snapshot<S> {
-    /// Returns the some `count` directories that occupy most, as a table that is not complete: other entries only count
-    /// in the totals.
+    /// Returns the root and the some `count` directories in it that occupy most, as a table that is not complete: other
+    /// entries only count in the totals. With `nested`, also as many at any depth, which takes longer.
     ///
     /// Returns `None` if only a table of all rows has the answer, as [`Snapshot::largest_directories`] does.
     ///
@@ -31,20 +31,28 @@ impl<S: ReadAt> Snapshot<S> {
         &self,
         columns: FieldMask,
         count: usize,
+        nested: bool,
     ) -> Result<Option<PartialTable>, ReadError> {
         let mut rows = self.rows();
         if !rows.advance(true)? || rows.entries() != self.len() {
             return Ok(None);
         }
-        let limits = LargestLimits::new(count);
-        let Some(largest) = self.candidates(StoredMeasure::DiskUsage, &limits)? else {
-            return Ok(None);
-        };
+        let mut limits = LargestLimits::new(count);
+        let mut largest = Vec::new();
+        for depth in [Some(1), None].into_iter().take(1 + usize::from(nested)) {
+            limits.depth = depth;
+            let Some(some) = self.candidates(StoredMeasure::DiskUsage, &limits)? else {
+                return Ok(None);
+            };
+            largest.extend(some.iter().map(|directory| directory.row));
+        }
+        largest.sort_unstable();
+        largest.dedup();
         let mut directories: Vec<LargeDirectory> = Vec::new();
         // The directories above the current one.
         let mut open: Vec<usize> = Vec::new();
         let mut rows = self.rows();
-        for row in largest.iter().map(|directory| directory.row) {
+        for row in largest {
             rows.skip_to(row)?;
             let Some(totals) = rows.totals() else { return Ok(None) };
             let own = rows.attributes_of(columns | FieldMask::ALLOCATED);

@@ -50,7 +50,7 @@ fn usage(file: &File, _: &File) -> Result<String, ReadError> {
     limits.totals = true;
     let largest = |measure| file.largest_directories(measure, &limits);
     let largest = (largest(StoredMeasure::DiskUsage)?, largest(StoredMeasure::Apparent)?);
-    let partial = file.partial_table(FieldMask::MTIME, 4)?;
+    let partial = file.partial_table(FieldMask::MTIME, 4, true)?;
     let totals = |partial: PartialTable| {
         let table = partial.table().expect("a few directories");
         table.iter().map(|row| table.totals(row)).collect::<Vec<_>>()

@@ -213,7 +213,7 @@ proptest! {
             }
             let limits = LargestLimits::new(3);
             let _ = damaged.largest_directories(StoredMeasure::DiskUsage, &limits);
-            let _ = damaged.partial_table(FieldMask::MTIME, 3);
+            let _ = damaged.partial_table(FieldMask::MTIME, 3, true);
             let mut options = DiffOptions::default();
             options.verify = true;
             WHOLE.with(|whole| {

@@ -132,24 +132,42 @@ proptest! {
         unite_links(&mut tree);
         let snapshot = stored(&tree, columns);
         let table = snapshot.table(FieldMask::empty()).expect("a snapshot");
-        let partial = snapshot.partial_table(FieldMask::MTIME, count).expect("a snapshot");
-        let partial = partial.expect("a tree of one root").table().unwrap();
-        let mut pairs: Vec<(Row, Row)> = partial.roots().zip(table.roots()).collect();
-        prop_assert_eq!(pairs.len(), 1);
-        let mut seen = 0;
-        while let Some((row, same)) = pairs.pop() {
-            seen += 1;
-            let (is, should) = (partial.totals(row), table.totals(same));
-            prop_assert_eq!(is.entries(), should.entries());
-            prop_assert_eq!((is.files, is.directories), (should.files, should.directories));
-            prop_assert_eq!((is.apparent, is.disk_usage), (should.apparent, should.disk_usage));
-            prop_assert_eq!(is.newest(), should.newest());
-            let rest = partial.unlisted(row).newest();
-            prop_assert!(rest.is_none() || rest == should.newest(), "{:?}", rest);
-            let below = |row| Some((row, table.child(same, partial.name(row))?));
-            pairs.extend(partial.children(row).filter_map(below));
+        let mut in_root = Vec::new();
+        for nested in [false, true] {
+            let partial = snapshot.partial_table(FieldMask::MTIME, count, nested);
+            let partial = partial.expect("a snapshot").expect("a tree of one root");
+            let partial = partial.table().unwrap();
+            let mut pairs: Vec<(Row, Row)> = partial.roots().zip(table.roots()).collect();
+            prop_assert_eq!(pairs.len(), 1);
+            let mut seen = 0;
+            while let Some((row, same)) = pairs.pop() {
+                seen += 1;
+                let (is, should) = (partial.totals(row), table.totals(same));
+                prop_assert_eq!(is.entries(), should.entries());
+                prop_assert_eq!((is.files, is.directories), (should.files, should.directories));
+                prop_assert_eq!((is.apparent, is.disk_usage), (should.apparent, should.disk_usage));
+                prop_assert_eq!(is.newest(), should.newest());
+                let rest = partial.unlisted(row).newest();
+                prop_assert!(rest.is_none() || rest == should.newest(), "{:?}", rest);
+                let below = |row| Some((row, table.child(same, partial.name(row))?));
+                pairs.extend(partial.children(row).filter_map(below));
+            }
+            let all = partial.len() as usize - hidden(&partial);
+            prop_assert_eq!(seen, all, "all are in the table");
+            let root = partial.roots().next().expect("a tree of one root");
+            let names: Vec<_> =
+                partial.children(root).map(|row| partial.name(row).to_owned()).collect();
+            if !nested {
+                prop_assert_eq!(1 + names.len(), all, "none is below these");
+                let used = |row: &Row| table.totals(*row).disk_usage > 0;
+                let directories = table.roots().flat_map(|root| table.children(root));
+                let directories = directories.filter(|&row| table.file_type(row) == FileType::Directory);
+                prop_assert!(1 + names.len() >= count.min(1 + directories.filter(used).count()));
+                in_root = names;
+            } else {
+                prop_assert!(in_root.iter().all(|name| names.contains(name)), "none disappears");
+            }
         }
-        prop_assert_eq!(seen, partial.len() as usize - hidden(&partial), "all are in the table");
     }
 
     #[test]
@@ -198,7 +216,7 @@ fn largest_directories_of_several_roots_left_to_the_table() {
         let snapshot = stored(roots, FieldMask::all());
         let answer = snapshot.largest_directories(StoredMeasure::DiskUsage, &limits).unwrap();
         assert!(answer.is_none());
-        assert!(snapshot.partial_table(FieldMask::empty(), 10).unwrap().is_none());
+        assert!(snapshot.partial_table(FieldMask::empty(), 10, true).unwrap().is_none());
     }
 }
 

@@ -119,7 +119,7 @@ fn serve(
         .saturating_sub(OTHER_DESCRIPTORS + Server::max_connections());
     let mut builder = output::table_builder(SERVED, args.errors);
     let partial = match whole_snapshot(&args.walk)? {
-        Some((path, snapshot)) => partial_tree(path, &snapshot, SHOWN)?.unwrap_or_default(),
+        Some((path, snapshot)) => partial_tree(path, &snapshot, SHOWN, true)?.unwrap_or_default(),
         None => {
             let partial = PartialTable::new();
             builder = builder.partial_table(&partial);

@@ -50,16 +50,18 @@ pub(crate) fn stored_tree(
     Ok(Some(StoredTree { table, unverified: metadata.unverified, read_at, interrupted }))
 }
 
-/// Returns the largest directories of a snapshot, which a view shows until it has read all; `None` if only a table of
-/// all rows has the answer.
+/// Returns the largest directories in the root of a snapshot, and with `nested` also below these, which a view shows until
+/// it has read all; `None` if only a table of all rows has the answer.
 pub(crate) fn partial_tree(
     path: &Path,
     snapshot: &Snapshot,
     fields: FieldMask,
+    nested: bool,
 ) -> Result<Option<PartialTable>, CliError> {
     // Some screens. Most of them are in other pages of all columns, so more take much longer to read.
     const DIRECTORIES: usize = 100;
-    snapshot.partial_table(fields, DIRECTORIES).map_err(|error| cannot_read(path, &error))
+    let partial = snapshot.partial_table(fields, DIRECTORIES, nested);
+    partial.map_err(|error| cannot_read(path, &error))
 }
 
 /// Opens the snapshot that is the only path of the arguments, for a command that shows all of it; returns
