@@ -18,8 +18,12 @@ impl App {
         let (was_pinned, selected) = (pinned.is_some(), pinned.and_then(same));
         self.marks = tree::same_paths(&old, self.marks.iter(), &self.table);
         self.pruning = None;
+        // A partial table had only some of the results.
+        let is_first = self.read_state == ReadState::First && read_state == ReadState::Done;
         let pending_search = match &mut self.overlay {
-            Overlay::SearchResults(found) if found.total.is_none() => Some(found.query.clone()),
+            Overlay::SearchResults(found) if found.total.is_none() || is_first => {
+                Some(found.query.clone())
+            }
             Overlay::SearchResults(found) => {
                 found.rows = found.rows.iter().copied().filter_map(same).collect();
                 None

@@ -267,6 +267,23 @@ fn partial_table_update_keeps_position() {
 }
 
 #[test]
+fn partial_table_search_repeated_in_complete_one() {
+    let mut app = TestApp::empty();
+    app.send(Message::PartialTable(tree(&[("r/name/", 0, 0)])));
+    app.press("f");
+    app.type_in("name");
+    app.press("Enter");
+    assert!(app.screen().contains("“name”: 1 entry"), "{}", app.screen());
+    let complete = tree(&[("r/name/", 0, 0), ("r/name 2", 9, 0)]);
+    app.send(Message::Table(Arc::clone(&complete)));
+    assert!(app.screen().contains("“name”: 2 entries"), "{}", app.screen());
+    app.press("j");
+    let selected = app.state.targets();
+    app.send(Message::Table(complete));
+    assert_eq!(app.state.targets(), selected, "later ones keep the selection");
+}
+
+#[test]
 fn partial_table_after_complete_one_ignored() {
     let mut app = sample();
     app.send(Message::PartialTable(tree(&[("home/", 0, 0)])));
