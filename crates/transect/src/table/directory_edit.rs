@@ -1,7 +1,7 @@
 //! Changes of single directories, as notifications of changes name them: what is not mentioned stays, and a renamed
 //! directory keeps everything below it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
@@ -27,7 +27,8 @@ pub struct EntryChange<'a> {
     /// What has the name now; `None` if nothing has.
     pub now: Option<Attributes>,
     /// The directory of the table that has the name now: it had it before, or was renamed. `None` if what has the name is
-    /// new; a new directory is unread.
+    /// new; a new directory is unread. So is one that would be in itself, or has two names in the same change: it was
+    /// renamed while the names were queried.
     pub directory: Option<DirectoryId>,
 }
 
@@ -93,7 +94,9 @@ pub struct TableEditor {
     detached: Vec<Detached>,
     /// The attributes of files with several names, as far as they were queried.
     current: HashMap<FileId, Attributes, FixedState>,
+    /// The errors of the table before, as far as their directories are still there.
     diagnostics: Diagnostics,
+    new_errors: Vec<ScanError>,
 }
 
 /// A directory that lost its place.
@@ -120,8 +123,8 @@ impl TableEditor {
         let mut diagnostics = before.diagnostics.counts();
         diagnostics.errors = before.diagnostics.errors;
         diagnostics.kept_errors = before.diagnostics.kept_errors.clone();
-        let (detached, current) = (Vec::new(), HashMap::default());
-        Self { editor: Editor::new(before), detached, current, diagnostics }
+        let (detached, current, new_errors) = (Vec::new(), HashMap::default(), Vec::new());
+        Self { editor: Editor::new(before), detached, current, diagnostics, new_errors }
     }
 
     /// Returns the table as edited so far. Totals are those of the end only if no file has several names.
@@ -148,6 +151,7 @@ impl TableEditor {
         let row = Row(self.table().directory_at(index).row);
         let mut ids = vec![None; changes.len()];
         let (mut gone, mut added) = (Vec::new(), Vec::new());
+        let mut placed = HashSet::new();
         for (at, &EntryChange { name, now, directory }) in changes.iter().enumerate() {
             let before = self.table().child(row, name);
             let before_id = before.and_then(|row| self.table().directory_id(row));
@@ -168,6 +172,8 @@ impl TableEditor {
                 _ => {
                     gone.extend(before);
                     let moved = directory.filter(|_| now.file_type().is_dir());
+                    let moved =
+                        moved.filter(|&id| !self.is_above(id.0, index) && placed.insert(id));
                     let moved = moved.map(|id| (id.0, self.attributes_of(id.0)));
                     added.push(Added { at, name, now, moved });
                 }
@@ -186,8 +192,13 @@ impl TableEditor {
         if let Some(UnreadReason::Failed(_)) = self.table().why_unread(row) {
             let path = self.table().path(row);
             self.editor.change_errors(index, 1, 0);
-            self.diagnostics.errors = self.diagnostics.errors.saturating_sub(1);
-            self.diagnostics.kept_errors.retain(|error| error.path() != path);
+            let is_new = self.new_errors.iter().position(|error| error.path() == path);
+            if let Some(new) = is_new {
+                self.new_errors.swap_remove(new);
+            } else {
+                self.diagnostics.errors = self.diagnostics.errors.saturating_sub(1);
+                self.diagnostics.kept_errors.retain(|error| error.path() != path);
+            }
         }
         let edits = &mut self.editor.table.edits;
         edits.unread.insert_mut(index, None);
@@ -208,9 +219,13 @@ impl TableEditor {
         let row = Row(self.table().directory_at(index).row);
         let had_failed = matches!(self.table().why_unread(row), Some(UnreadReason::Failed(_)));
         self.editor.table.edits.unread.insert_mut(index, Some(why));
-        if let Some(error) = error.filter(|_| !had_failed) {
-            self.editor.change_errors(index, 0, 1);
-            self.diagnostics.add(error);
+        if had_failed || !matches!(why, UnreadReason::Failed(_)) {
+            return;
+        }
+        self.editor.change_errors(index, 0, 1);
+        match error {
+            Some(error) => self.new_errors.push(error),
+            None => self.diagnostics.errors += 1,
         }
     }
 
@@ -229,6 +244,15 @@ impl TableEditor {
             let below: Vec<Row> = self.table().subtree(row).collect();
             below.into_iter().for_each(|row| self.editor.remove_name(row));
         }
+        std::mem::take(&mut self.new_errors)
+            .into_iter()
+            .for_each(|error| self.diagnostics.add(error));
+        // A queried link count does not include names that are gone, which were subtracted from it here.
+        for (id, now) in &self.current {
+            if let (Some(file), Some(link_count)) = (self.editor.loose.get_mut(id), now.nlink()) {
+                file.link_count = link_count;
+            }
+        }
         self.editor.find_first_names();
         self.editor.apply_charges();
         // All names of a file have the same attributes, but only one of them may have been queried.
@@ -242,6 +266,11 @@ impl TableEditor {
         let mut table = self.editor.charged_table();
         table.diagnostics = self.diagnostics;
         Ok(table)
+    }
+
+    /// Returns whether a directory is another one or above it.
+    fn is_above(&self, above: u32, index: u32) -> bool {
+        self.table().directories_above(index).any(|it| it == above)
     }
 
     fn attributes_of(&self, index: u32) -> Attributes {

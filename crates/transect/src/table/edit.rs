@@ -98,7 +98,7 @@ impl Table {
     }
 
     /// Returns the indices of a directory and those above it, the top last.
-    fn directories_above(&self, index: u32) -> impl Iterator<Item = u32> {
+    pub(super) fn directories_above(&self, index: u32) -> impl Iterator<Item = u32> {
         std::iter::successors(Some(index), |&index| {
             let parent = (index != Directory::TOP).then(|| self.directory_at(index).parent);
             parent.filter(|&parent| parent != Directory::DETACHED)
@@ -599,3 +599,6 @@ impl Editor {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod sequence_tests;

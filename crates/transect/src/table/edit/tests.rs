@@ -151,7 +151,8 @@ struct Outside {
     names: BTreeMap<u64, u32>,
 }
 
-const COLUMNS: FieldMask = FieldMask::MTIME.union(FieldMask::FILE_ID).union(FieldMask::NLINK);
+pub(super) const COLUMNS: FieldMask =
+    FieldMask::MTIME.union(FieldMask::FILE_ID).union(FieldMask::NLINK);
 
 impl Directory {
     fn count_names(&self, counts: &mut BTreeMap<u64, u32>) {
@@ -263,7 +264,7 @@ fn change() -> impl Strategy<Value = Change> {
 }
 
 /// Returns what a table says about its entries.
-fn all_facts(table: &Table) -> Vec<String> {
+pub(super) fn all_facts(table: &Table) -> Vec<String> {
     let mut facts: Vec<String> = table
         .iter()
         .map(|row| {
