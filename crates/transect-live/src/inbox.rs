@@ -169,7 +169,7 @@ impl Waiting {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use transect_testkit::TempDir;
 

@@ -1,12 +1,15 @@
 //! A tree and its table, kept current.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use foldhash::fast::FixedState;
 use transect::table::{Table, TableBuilder};
-use transect::{Cancel, Error, Operation, ReaderKind, ScanError, ScanOptions};
+use transect::{Cancel, Error, FileId, Operation, ReaderKind, ScanError, ScanOptions};
 use transect_sys::dir_handle::DirHandle;
+use transect_sys::watch::WatchId;
 use transect_sys::{ReaderSettings, SystemReader};
 
 use crate::change::Change;
@@ -64,7 +67,12 @@ impl LiveTree {
         let failed =
             |error| Error::Root(ScanError::new(Operation::OpenDirectory, root.clone(), 0, error));
         let top = DirHandle::open(&root).map_err(failed)?;
-        let places = find_places(&table, &watched);
+        let watched = watched.take();
+        let places = find_places(&table, watched.watches);
+        let is_watched = |row| table.directory_id(row).is_some_and(|id| places.is_watched(id));
+        if let (false, Some(error)) = (table.roots().all(is_watched), watched.failure) {
+            return Err(refused(error));
+        }
         let (table, unreached) = (Arc::new(table), Suspects::default());
         let mirror = Mirror { root, top, table, places, inbox, unreached };
         Ok(Self { mirror, has_ended: false, _thread: thread })
@@ -170,8 +178,8 @@ impl Drop for Notifications {
 }
 
 /// Finds the directories of a table that were watched, by their file ids.
-fn find_places(table: &Table, watched: &Watched) -> Places {
-    let watches: std::collections::HashMap<_, _> = watched.take().into_iter().collect();
+fn find_places(table: &Table, watches: Vec<(FileId, WatchId)>) -> Places {
+    let watches: HashMap<_, _, FixedState> = watches.into_iter().collect();
     let mut places = Places::default();
     for row in table.iter() {
         if let Some(directory) = table.directory_id(row)

@@ -2,8 +2,9 @@
 
 use std::ffi::OsStr;
 use std::fmt;
+use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use transect::{Attributes, Batch, FieldMask, FileId, Want};
 use transect_sys::watch::WatchId;
@@ -11,13 +12,24 @@ use transect_sys::{Fault, ListStatus, Reader, SystemHandle, SystemReader, Volume
 
 use crate::inbox::Inbox;
 
-/// The watched directories by their file ids.
+/// What the threads of the walk watched.
 #[derive(Debug, Default)]
-pub(crate) struct Watched(Mutex<Vec<(FileId, WatchId)>>);
+pub(crate) struct Watched(Mutex<WatchedDirectories>);
+
+/// The watched directories by their file ids, and why the first one could not be watched.
+#[derive(Debug, Default)]
+pub(crate) struct WatchedDirectories {
+    pub(crate) watches: Vec<(FileId, WatchId)>,
+    pub(crate) failure: Option<io::Error>,
+}
 
 impl Watched {
-    pub(crate) fn take(&self) -> Vec<(FileId, WatchId)> {
-        std::mem::take(&mut *self.0.lock().expect("BUG: a thread panicked while it watched"))
+    pub(crate) fn take(&self) -> WatchedDirectories {
+        std::mem::take(&mut *self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, WatchedDirectories> {
+        self.0.lock().expect("BUG: a thread panicked while it watched")
     }
 }
 
@@ -50,7 +62,8 @@ impl WatchingReader {
 
     /// A directory that cannot be watched has no watch afterwards, which the live tree reports.
     fn watched(&self, real: SystemHandle) -> WatchedHandle {
-        let watch = SystemReader::watch(&real, self.inbox.watcher()).ok();
+        let watch = SystemReader::watch(&real, self.inbox.watcher());
+        let watch = watch.map_err(|error| self.all.lock().failure.get_or_insert(error).kind()).ok();
         WatchedHandle { real, watch }
     }
 }
@@ -58,7 +71,7 @@ impl WatchingReader {
 impl Drop for WatchingReader {
     fn drop(&mut self) {
         if let Ok(mut all) = self.all.0.lock() {
-            all.append(&mut self.own);
+            all.watches.append(&mut self.own);
         }
     }
 }

@@ -375,6 +375,36 @@ fn live_tree_random_changes() {
     }
 }
 
+/// While updates are applied, directories appear, are renamed with everything below them, and vanish.
+#[test]
+fn live_tree_changes_during_updates() {
+    let temp = tree_of(&["a/", "b/"]);
+    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+    std::thread::scope(|scope| {
+        let changing = scope.spawn(|| {
+            let at = |path: String| temp.join(path);
+            for number in 0..300 {
+                let (from, to) = if number % 2 == 0 { ("a", "b") } else { ("b", "a") };
+                fs::create_dir_all(at(format!("{from}/{number}/x/y/z"))).unwrap();
+                for name in 0..20 {
+                    fs::write(at(format!("{from}/{number}/x/{name}")), "1").unwrap();
+                }
+                fs::rename(at(format!("{from}/{number}")), at(format!("{to}/{number}"))).unwrap();
+                fs::write(at(format!("{to}/{number}/x/y/z/last")), "1").unwrap();
+                if number >= 50 {
+                    let old = number - 50;
+                    let parent = if old % 2 == 0 { "b" } else { "a" };
+                    fs::remove_dir_all(at(format!("{parent}/{old}"))).unwrap();
+                }
+            }
+        });
+        while !changing.is_finished() {
+            let _ = tree.settle().unwrap();
+        }
+    });
+    assert_current(&mut tree);
+}
+
 fn walk(root: &Path) -> Vec<PathBuf> {
     let table = Table::read(root).expect("the root is there");
     table.iter().map(|row| table.path(row)).collect()

@@ -460,5 +460,5 @@ impl TableEditor {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests;

@@ -87,7 +87,6 @@ fn assert_followed(before: &Table, root: &Path) -> Table {
     edited
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn table_directories_changed_one_by_one_equal_another_walk() {
     let temp = TempDir::new();
