@@ -41,4 +41,4 @@ mod suspects;
 mod update;
 
 pub use change::{Change, ChangeKind};
-pub use live_tree::{LiveTree, Update};
+pub use live_tree::{LiveTree, Update, Waker};
