@@ -10,93 +10,92 @@ use crate::plan::MaxThreads;
 const SLOW_DIRECTORY: Duration = Duration::from_micros(60);
 const SLOW_ENTRY: Duration = Duration::from_micros(8);
 
-/// How many times as long takes a directory on a network, or another device with milliseconds for each request.
-const FAR_SLOWER: u32 = 32;
+/// Two directories that take so many times as long prove a slow device, such as a network.
+const FAR_SLOWER: u8 = 8;
 
-/// Each time there are so many threads more, a directory must be far slower by as much again: it waits for the others,
-/// too.
-const CROWD: usize = 8;
+/// Each time there are so many threads more, a directory must take longer by as much again: it waits for the others, too.
+const CROWD: u32 = 8;
 
-/// How many of its last eight directories must be slow before a thread counts as waiting.
-const SLOW_OF_EIGHT: u32 = 3;
+/// The threads that may wait for a device, for each time that a directory takes as long as the slowest one from memory. Most
+/// from memory take a quarter of that.
+const THREADS_PER_TIME: usize = 4;
 
-/// Where directories come from, to judge by their times. A walk may use more threads in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Latency {
-    Memory,
-    Device,
-    /// Perhaps a network: each directory takes as long as dozens on a disk.
-    FarSlower,
-    /// Every directory that waits is worth a thread.
-    Network,
+/// How many times as long as from memory directories take; 0 if they come from memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Latency {
+    times: u8,
+    /// The most that was proved, as a rule while there were few threads.
+    most: u8,
 }
 
 impl Latency {
+    pub(super) fn is_memory(self) -> bool {
+        self.times == 0
+    }
+
     pub(super) fn max_threads(self, max: MaxThreads) -> usize {
-        match self {
-            Self::Memory => max.memory,
-            Self::Device | Self::FarSlower => max.device,
-            Self::Network => max.network,
+        match self.is_memory() {
+            true => max.memory,
+            false => (THREADS_PER_TIME * usize::from(self.most)).clamp(max.device, max.network),
         }
     }
 
     /// Returns how many threads to start at once if so many directories wait for one.
     pub(super) fn threads_for(self, waiting: usize) -> usize {
-        match self {
-            Self::Memory | Self::Device => 1,
-            Self::FarSlower => 4,
-            Self::Network => waiting,
-        }
+        usize::from(self.times).min(waiting).max(1)
     }
 }
 
-/// Which of the last eight directories, or batches of a large one, of a thread were slow, and which far slower: one
-/// bit each.
+/// How many times as long as from memory the last eight directories, or batches of a large one, of a thread took.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DeviceWait {
-    slow: u8,
-    far_slower: u8,
+    /// The last one first; 0 for a fast one.
+    recent: [u8; 8],
+    most: u8,
 }
 
 impl DeviceWait {
-    /// Four in a row.
-    const NETWORK: u8 = 0b1111;
-
-    /// The state of a thread that was started for a device with this latency. It repeats the proof of a network with its
-    /// first directory.
+    /// The state of a thread that was started for a device with this latency. If that is far slower, the first directory
+    /// repeats the proof.
     pub(super) fn expecting(latency: Latency) -> Self {
-        let far_slower = if latency == Latency::Network { Self::NETWORK >> 1 } else { 0 };
-        Self { slow: 0, far_slower }
+        let Latency { times, most } = latency;
+        let known = if times >= FAR_SLOWER { times } else { 0 };
+        Self { recent: [0, known, known, 0, 0, 0, 0, 0], most }
     }
 
     /// Adds a directory that was read while there were so many threads.
     pub(super) fn add(&mut self, entries: u32, took: Duration, threads: usize) {
         let limit = SLOW_DIRECTORY + SLOW_ENTRY * entries;
-        let far = limit * FAR_SLOWER * (1 + (threads / CROWD) as u32);
-        self.slow = self.slow << 1 | u8::from(took > limit);
-        self.far_slower = self.far_slower << 1 | u8::from(took > far);
+        let times = match took > limit {
+            true => (took.as_micros() / (limit * (1 + threads as u32 / CROWD)).as_micros()).max(1),
+            false => 0,
+        };
+        self.recent.rotate_right(1);
+        self.recent[0] = u8::try_from(times).unwrap_or(u8::MAX);
     }
 
-    /// Returns whether the directories wait for a device: one that was far slower counts twice.
+    /// Returns whether the directories wait for a device.
     pub(super) fn is_proved(self) -> bool {
-        self.slow.count_ones() + self.far_slower.count_ones() >= SLOW_OF_EIGHT
+        self.proved_times() > 0
+    }
+
+    /// The scheduler delays single directories, so two or three must have been slow.
+    fn proved_times(mut self) -> u8 {
+        self.recent.sort_unstable();
+        let [.., third, second, _] = self.recent;
+        if second >= FAR_SLOWER { second } else { third }
     }
 
     /// Returns what the directories prove. Requires new evidence for the next proof: one stall of the machine must not
     /// start all threads.
     pub(super) fn take_proof(&mut self) -> Latency {
-        if self.far_slower & Self::NETWORK == Self::NETWORK {
-            *self = Self::expecting(Latency::Network);
-            return Latency::Network;
+        if self.recent[0] == 0 || !self.is_proved() {
+            return Latency::default();
         }
-        if !self.is_proved() || self.slow & 1 == 0 {
-            return Latency::Memory;
-        }
-        self.slow = 0;
-        match self.far_slower & 1 != 0 && self.far_slower.count_ones() > 1 {
-            true => Latency::FarSlower,
-            false => Latency::Device,
-        }
+        let times = self.proved_times();
+        let latency = Latency { times, most: times.max(self.most) };
+        *self = Self::expecting(latency);
+        latency
     }
 }
 
@@ -104,36 +103,60 @@ impl DeviceWait {
 mod tests {
     use super::*;
 
+    /// Returns what a proof is worth after directories of ten entries that took so many microseconds.
+    fn proof_after(waits: &mut DeviceWait, micros: &[u64], threads: usize) -> (u8, u8) {
+        micros.iter().for_each(|&it| waits.add(10, Duration::from_micros(it), threads));
+        let Latency { times, most } = waits.take_proof();
+        (times, most)
+    }
+
     #[test]
     fn latency_judged_by_the_times_of_directories() {
-        let after = |times: &[u64]| {
-            let mut waits = DeviceWait::default();
-            times.iter().for_each(|&micros| waits.add(10, Duration::from_micros(micros), 1));
-            waits.take_proof()
-        };
+        let after = |micros: &[u64]| proof_after(&mut DeviceWait::default(), micros, 1).0;
         // A stall of the machine may make one directory as slow as a network.
-        for few in [&[][..], &[20; 100], &[200, 200], &[90_000], &[90_000, 20, 20, 20, 20, 20, 20]]
-        {
-            assert_eq!(after(few), Latency::Memory, "{few:?}");
+        let stall = 90_000;
+        for few in [
+            &[][..],
+            &[20; 100],
+            &[200, 200],
+            &[stall],
+            &[stall, 20, 200],
+            &[stall, 20, 20, 20, 20, 20, 20],
+        ] {
+            assert_eq!(after(few), 0, "{few:?}");
         }
-        for disk in [&[200; 3][..], &[200, 20, 200, 20, 200], &[90_000, 20, 200]] {
-            assert_eq!(after(disk), Latency::Device, "{disk:?}");
+        for disk in [&[200; 3][..], &[200, 20, 200, 20, 200], &[stall, 20, 200, 200]] {
+            assert_eq!(after(disk), 1, "{disk:?}");
         }
-        for perhaps in [&[90_000; 2][..], &[90_000; 3], &[90_000, 90_000, 90_000, 20, 90_000]] {
-            assert_eq!(after(perhaps), Latency::FarSlower, "{perhaps:?}");
+        assert_eq!(after(&[1_000, 1_000, 1_000]), 7);
+        assert_eq!(after(&[2_800, 14_000]), 20);
+        assert_eq!(after(&[2_800, 2_800, 14_000, 20]), 0);
+    }
+
+    #[test]
+    fn proof_repeated_by_one_directory_only_if_far_slower() {
+        let mut disk = DeviceWait::default();
+        assert_eq!(proof_after(&mut disk, &[280; 3], 1), (2, 2));
+        assert_eq!(proof_after(&mut disk, &[280; 2], 1), (0, 0));
+        assert_eq!(proof_after(&mut disk, &[280], 1), (2, 2));
+        let mut network = DeviceWait::default();
+        assert_eq!(proof_after(&mut network, &[14_000; 2], 1), (100, 100));
+        let mut started = DeviceWait::expecting(Latency { times: 100, most: 100 });
+        for waits in [&mut network, &mut started] {
+            assert_eq!(proof_after(waits, &[], 1), (0, 0));
+            assert_eq!(proof_after(waits, &[20, 14_000], 1), (100, 100));
         }
-        let mut waits = DeviceWait::default();
-        let mut proof_after = |micros: &[u64], threads| {
-            micros.iter().for_each(|&micros| waits.add(10, Duration::from_micros(micros), threads));
-            waits.take_proof()
-        };
-        assert_eq!(proof_after(&[90_000; 4], 1), Latency::Network);
-        assert_eq!(proof_after(&[], 1), Latency::Memory);
-        assert_eq!(proof_after(&[90_000], 1), Latency::Network);
-        assert_eq!(proof_after(&[20, 90_000], 1), Latency::FarSlower);
-        assert_eq!(proof_after(&[20, 20, 20, 20, 20, 20, 20, 90_000], 1), Latency::Memory);
+    }
+
+    #[test]
+    fn most_threads_follow_from_directories_without_a_crowd() {
+        let max = MaxThreads { memory: 2, device: 32, network: 128 };
+        let most = |times, most| Latency { times, most }.max_threads(max);
+        assert_eq!([most(0, 0), most(1, 1), most(20, 20), most(255, 255)], [2, 32, 80, 128]);
         // With many threads, a disk takes as long.
-        assert_eq!(proof_after(&[20_000; 8], 32), Latency::Device);
-        assert_eq!(proof_after(&[90_000; 8], 32), Latency::Network);
+        let mut disk = DeviceWait::expecting(Latency { times: 1, most: 1 });
+        assert_eq!(proof_after(&mut disk, &[20_000; 8], 32), (28, 28));
+        let mut network = DeviceWait::expecting(Latency { times: 100, most: 100 });
+        assert_eq!(proof_after(&mut network, &[20_000; 8], 32), (28, 100));
     }
 }

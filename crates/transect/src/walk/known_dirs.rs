@@ -55,7 +55,7 @@ impl<D: Sync, V: Fn(&D, &mut dyn FnMut(u32)) + Sync> Pool<'_, D, V> {
 
     /// Starts a thread, unless there are as many as the latency is worth.
     fn start_one<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, latency: Latency) -> bool {
-        if latency == Latency::Memory {
+        if latency.is_memory() {
             return false;
         }
         let limit = latency.max_threads(*self.limits).min(self.most);

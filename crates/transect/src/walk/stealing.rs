@@ -21,7 +21,7 @@
 //! wait, or more and more, or when several have waited for long ([`SpareWork`]). From then on, while a thread has tasks to spare and no thread sleeps,
 //! another one is started: up to the number of cores while directories come from memory, beyond it
 //! only while they wait for a device. So a tree of ten files starts no thread, a warm tree as many as
-//! can work, and a cold tree as many as the device can serve. On a network, every task to spare gets a thread. A single slow directory does not prove
+//! can work, and a cold tree as many as the device can serve. On a far slower device, such as a network, many start at once. A single slow directory does not prove
 //! waiting: the scheduler may have taken the core away. That happens once in hundreds of directories,
 //! though, and a device makes nearly all of them slow, so several of a thread's last eight directories
 //! must have been slow ([`DeviceWait`]).
