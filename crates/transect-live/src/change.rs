@@ -12,18 +12,19 @@ pub struct Change {
     pub kind: ChangeKind,
     /// The path: the root as given, and the names below it.
     pub path: PathBuf,
-    /// The path before the update, of a directory that was renamed.
+    /// The path before, of a directory that was renamed.
     pub from: Option<PathBuf>,
     /// The type; of a removed entry, what it was.
     pub file_type: FileType,
 }
 
 transect_sys::words! {
-    /// What happened to an entry. A file that gets another name, or a name that means something else, is removed and added.
+    /// What happened to an entry. A file that gets another name, and a name that means something else, are removed and
+    /// added. So are directories that exchange their names, with everything in them.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[non_exhaustive]
     pub enum ChangeKind {
-        /// It is gone, with everything below it. The path is the one before the update.
+        /// It is gone, with everything below it.
         Removed = "removed",
         /// A directory of the tree has another path, and so has everything below it.
         Renamed = "renamed",

@@ -33,7 +33,7 @@ pub struct LiveTree {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Update {
-    /// The changes: what was removed, what was renamed, and then what was added or modified, a directory before what is in it.
+    /// The changes. Applied in this order, they lead from the names before to those of now.
     pub changes: Vec<Change>,
     /// Notifications were lost, and everything was compared. What was created and removed in between is not reported.
     pub was_gap: bool,

@@ -9,7 +9,7 @@
 //! Names that are gone are removed last: then a directory that was renamed already hangs at its new place, and is not
 //! read again.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::sync::Arc;
@@ -72,9 +72,7 @@ struct Pass<'t> {
     /// Names that are gone.
     gone: Vec<(DirectoryId, Vec<OsString>)>,
     /// Directories that lost their place, unless they got another one, with all below them.
-    displaced: Vec<DirectoryId>,
-    /// The uppermost of them, and what to report if they stay lost.
-    lost: Vec<(DirectoryId, Change)>,
+    displaced: HashSet<DirectoryId>,
     changes: Vec<Change>,
 }
 
@@ -106,8 +104,7 @@ impl<'t> Pass<'t> {
             queue: VecDeque::new(),
             unread: Vec::new(),
             gone: Vec::new(),
-            displaced: Vec::new(),
-            lost: Vec::new(),
+            displaced: HashSet::new(),
             changes: Vec::new(),
         }
     }
@@ -121,19 +118,12 @@ impl<'t> Pass<'t> {
             let Some((directory, names)) = self.gone.pop() else { break };
             self.remove(directory, &names)?;
         }
-        for (directory, change) in std::mem::take(&mut self.lost) {
-            if self.table().directory_row(directory).is_none() {
-                self.changes.push(change);
-            }
-        }
         for directory in std::mem::take(&mut self.displaced) {
             if self.editor.table().directory_row(directory).is_none() {
                 self.forget(directory);
             }
         }
-        let Self { tree, editor, mut changes, .. } = self;
-        // A stable sort: a directory stays before what is in it.
-        changes.sort_by_key(|change| change.kind.min(ChangeKind::Added));
+        let Self { tree, editor, changes, .. } = self;
         let mut table = editor.finish()?;
         if table.is_worn() {
             let (copy, renumbering) = table.renumbered()?;
@@ -204,7 +194,7 @@ impl<'t> Pass<'t> {
         found: &[(&OsStr, Attributes)],
     ) -> Result<(), Error> {
         let Some(row) = self.table().directory_row(directory) else { return Ok(()) };
-        let mut changes = Vec::new();
+        let (mut changes, mut placed) = (Vec::new(), HashSet::new());
         for &(name, mut attributes) in found {
             let is_directory = attributes.file_type() == FileType::Directory;
             let link_count = attributes.nlink().filter(|_| !is_directory);
@@ -230,24 +220,24 @@ impl<'t> Pass<'t> {
                 // Another mount of a directory above.
                 known = None;
             }
+            let moved = known.filter(|_| known != before_id);
             let is_other = before.is_some_and(|row| {
                 known != before_id || self.table().file_type(row) != attributes.file_type()
             });
-            if is_other {
-                self.lose(directory, before_id, name);
-            } else if before
-                .is_some_and(|row| self.table().attributes(row).file_id() != attributes.file_id())
-            {
+            match before {
+                // It was renamed to another one of these names, and reported.
+                Some(_) if before_id.is_some_and(|id| placed.contains(&id)) => {}
+                Some(before) if is_other => self.lose(directory, before),
                 // A rename put another file there.
-                self.suspect_other_names(self.row_before(directory, name));
+                Some(before)
+                    if self.table().attributes(before).file_id() != attributes.file_id() =>
+                {
+                    self.suspect_other_names(self.row_before(directory, name));
+                }
+                _ => {}
             }
-            self.report(
-                directory,
-                before.filter(|_| !is_other),
-                known.filter(|_| known != before_id),
-                name,
-                attributes.file_type(),
-            );
+            self.report(row, before.filter(|_| !is_other), moved, name, attributes.file_type());
+            placed.extend(moved);
             changes.push(EntryChange { name, now: Some(attributes), directory: known });
         }
         let mut own = *own;
@@ -259,6 +249,9 @@ impl<'t> Pass<'t> {
         let ids = self.editor.change(directory, own, &changes)?;
         for (change, id) in changes.iter().zip(ids) {
             let Some(id) = id else { continue };
+            if self.displaced.contains(&id) {
+                self.find_again(id);
+            }
             if change.directory.is_none() {
                 self.enter(handle, id, change.name, change.now.as_ref());
             } else if !self.tree.places.is_watched(id) {
@@ -340,8 +333,7 @@ impl<'t> Pass<'t> {
         let mut changes = Vec::new();
         for name in names {
             let Some(child) = self.table().child(row, name) else { continue };
-            let child_id = self.table().directory_id(child);
-            self.lose(directory, child_id, name);
+            self.lose(directory, child);
             changes.push(EntryChange { name, now: None, directory: None });
         }
         if !changes.is_empty() {
@@ -353,17 +345,16 @@ impl<'t> Pass<'t> {
     /// Reports what is found under a name: `before` is the same entry, `moved` a directory that was elsewhere.
     fn report(
         &mut self,
-        directory: DirectoryId,
+        directory: Row,
         before: Option<Row>,
         moved: Option<DirectoryId>,
         name: &OsStr,
         file_type: FileType,
     ) {
-        let path_in = |table: &Table, id| Some(table.path(table.directory_row(id)?));
-        let Some(path) = path_in(self.table(), directory).map(|path| path.join(name)) else {
-            return;
-        };
-        let from = moved.and_then(|id| path_in(&self.tree.table, id));
+        let table = self.table();
+        let path = table.path(directory).join(name);
+        let moved = moved.filter(|id| !self.displaced.contains(id));
+        let from = moved.and_then(|id| Some(table.path(table.directory_row(id)?)));
         let kind = match (&from, before) {
             (Some(_), _) => ChangeKind::Renamed,
             (None, Some(_)) => ChangeKind::Modified,
@@ -372,32 +363,28 @@ impl<'t> Pass<'t> {
         self.changes.push(Change { kind, path, from, file_type });
     }
 
-    /// Reports a name as gone if it was in the table before the update. A directory may still be found elsewhere.
-    fn lose(&mut self, directory: DirectoryId, id: Option<DirectoryId>, name: &OsStr) {
-        let known = self.row_before(directory, name);
-        self.suspect_other_names(known);
-        let before = &self.tree.table;
-        match known {
-            Some(row) if id.is_none() || before.directory_id(row) == id => {
-                let (path, file_type) = (before.path(row), before.file_type(row));
-                let change = Change { kind: ChangeKind::Removed, path, from: None, file_type };
-                match id {
-                    Some(id) => self.lost.push((id, change)),
-                    None => self.changes.push(change),
-                }
-            }
-            _ => {
-                // It was found and lost in this update.
-                let path = self.table().directory_row(directory).map(|row| self.table().path(row));
-                if let Some(path) = path.map(|path| path.join(name)) {
-                    self.changes.retain(|change| !change.path.starts_with(&path));
-                }
+    /// Reports everything below a directory as added: it was reported as removed before it was found elsewhere.
+    fn find_again(&mut self, directory: DirectoryId) {
+        let table = self.editor.table();
+        let rows = table.directory_row(directory).into_iter().flat_map(|row| table.subtree(row));
+        for (place, row) in rows.enumerate() {
+            table.directory_id(row).map(|id| self.displaced.remove(&id));
+            if place > 0 {
+                let (path, file_type) = (table.path(row), table.file_type(row));
+                let kind = ChangeKind::Added;
+                self.changes.push(Change { kind, path, from: None, file_type });
             }
         }
-        if let Some(row) = id.and_then(|id| self.table().directory_row(id)) {
-            let table = self.editor.table();
-            self.displaced.extend(table.subtree(row).filter_map(|row| table.directory_id(row)));
-        }
+    }
+
+    /// Reports a name as gone. A directory may still be found elsewhere.
+    fn lose(&mut self, directory: DirectoryId, row: Row) {
+        let table = self.editor.table();
+        let (path, file_type) = (table.path(row), table.file_type(row));
+        self.displaced.extend(table.subtree(row).filter_map(|row| table.directory_id(row)));
+        let before = self.row_before(directory, table.name(row));
+        self.changes.push(Change { kind: ChangeKind::Removed, path, from: None, file_type });
+        self.suspect_other_names(before);
     }
 
     /// Opens a directory at the path that the table has for it, and proves that it is the same.

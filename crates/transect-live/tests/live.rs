@@ -2,14 +2,14 @@
 
 #![cfg(target_os = "linux")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use transect::table::{Row, SubtreeTotals, Table};
 use transect::{Cancel, FieldMask, FileType, ScanOptions};
-use transect_live::{LiveTree, Update};
+use transect_live::{ChangeKind, LiveTree, Update};
 use transect_testkit::TempDir;
 
 /// What two tables of one tree have in common.
@@ -47,7 +47,9 @@ fn entries(table: &Table) -> BTreeMap<PathBuf, Entry> {
 /// Applies what happened, and compares with a walk.
 #[track_caller]
 fn assert_current(tree: &mut LiveTree) -> Update {
+    let mut names: BTreeSet<PathBuf> = entries(&tree.table()).into_keys().collect();
     let update = tree.settle().expect("few entries");
+    follow(&mut names, &update);
     let columns = FieldMask::TIMES | FieldMask::FILE_ID;
     let options = ScanOptions::new([tree.root()]).same_file_system(true);
     let walked = Table::read_with(options, columns).expect("the root is there");
@@ -57,9 +59,35 @@ fn assert_current(tree: &mut LiveTree) -> Update {
     }
     let extra: Vec<_> = found.keys().filter(|path| !expected.contains_key(*path)).collect();
     assert!(extra.is_empty(), "not on disk: {extra:?}");
+    assert!(
+        names.iter().eq(expected.keys()),
+        "the changes do not lead to the names that are there"
+    );
     assert_eq!(tree.table().grand_total(), walked.grand_total());
     assert_eq!(tree.table().hard_links(), walked.hard_links());
     update
+}
+
+/// Applies the changes of names.
+fn follow(names: &mut BTreeSet<PathBuf>, update: &Update) {
+    for change in &update.changes {
+        let source = change.from.as_ref().unwrap_or(&change.path);
+        let (moved, others): (Vec<_>, Vec<_>) =
+            std::mem::take(names).into_iter().partition(|path| path.starts_with(source));
+        names.extend(others);
+        assert_eq!(moved.is_empty(), change.kind == ChangeKind::Added, "{change:?}");
+        match change.kind {
+            ChangeKind::Removed => {}
+            ChangeKind::Renamed => names.extend(moved.iter().map(|path| {
+                let below = path.strip_prefix(source).expect("it is below");
+                change.path.components().chain(below.components()).collect()
+            })),
+            _ => {
+                names.extend(moved);
+                names.insert(change.path.clone());
+            }
+        }
+    }
 }
 
 fn tree_of(paths: &[&str]) -> TempDir {
