@@ -16,8 +16,8 @@ const FAR_SLOWER: u8 = 8;
 /// Each time there are so many threads more, a directory must take longer by as much again: it waits for the others, too.
 const CROWD: u32 = 8;
 
-/// The threads that may wait for a device, for each time that a directory takes as long as the slowest one from memory. Most
-/// from memory take a quarter of that.
+/// The threads that may wait for a device, for each time that a directory takes as long as the slowest one from memory.
+/// Measured with `bench/slow/compare`: with one thread for each time, FUSE at 1 ms reaches 0.6 of the best, with four 0.97.
 const THREADS_PER_TIME: usize = 4;
 
 /// How many times as long as from memory directories take; 0 if they come from memory.

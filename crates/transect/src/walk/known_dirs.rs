@@ -9,8 +9,8 @@ use crate::plan::{MaxThreads, ThreadLimits};
 use crate::walk::device_wait::{DeviceWait, Latency};
 
 /// Calls `visit` once for each directory. It reports how many entries it has read since its last report. Threads are
-/// started only while these take long: one after another for a disk, many at once for a network, as in a walk. There are
-/// at most `threads`, the current one included, if that is given.
+/// started only while these take long: the more at once, the longer, as in a walk. There are at most `threads`, the current
+/// one included, if that is given.
 pub fn for_each_dir<D: Sync>(
     dirs: &[D],
     threads: Option<usize>,
