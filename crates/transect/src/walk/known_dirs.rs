@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{Builder, Scope};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::time::Instant;
 
 use crate::plan::{MaxThreads, ThreadLimits};
@@ -39,6 +39,7 @@ struct Pool<'d, D, V> {
 
 impl<D: Sync, V: Fn(&D, &mut dyn FnMut(u32)) + Sync> Pool<'_, D, V> {
     fn work<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, mut waits: DeviceWait) {
+        let mut others = Vec::new();
         while let Some(dir) = self.dirs.get(self.next.fetch_add(1, Ordering::Relaxed)) {
             let mut since = Instant::now();
             (self.visit)(dir, &mut |entries| {
@@ -47,23 +48,32 @@ impl<D: Sync, V: Fn(&D, &mut dyn FnMut(u32)) + Sync> Pool<'_, D, V> {
                 let latency = waits.take_proof();
                 let left = self.dirs.len().saturating_sub(self.next.load(Ordering::Relaxed));
                 let threads = latency.threads_for(left).min(left);
-                (0..threads).take_while(|_| self.start_one(scope, latency)).count();
+                others.extend((0..threads).map_while(|_| self.start_one(scope, latency)));
                 since = Instant::now();
             });
+        }
+        // The scope waits until they return, but not for the calls with which they end.
+        for thread in others {
+            if let Err(panic) = thread.join() {
+                std::panic::resume_unwind(panic);
+            }
         }
     }
 
     /// Starts a thread, unless there are as many as the latency is worth.
-    fn start_one<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, latency: Latency) -> bool {
+    fn start_one<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        latency: Latency,
+    ) -> Option<ScopedJoinHandle<'scope, ()>> {
         if latency.is_memory() {
-            return false;
+            return None;
         }
         let limit = latency.max_threads(*self.limits).min(self.most);
         let next = |started| (started < limit).then_some(started + 1);
-        self.started.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
-            && Builder::new()
-                .spawn_scoped(scope, move || self.work(scope, DeviceWait::expecting(latency)))
-                .is_ok()
+        self.started.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).ok()?;
+        let work = move || self.work(scope, DeviceWait::expecting(latency));
+        Builder::new().spawn_scoped(scope, work).ok()
     }
 }
 
@@ -123,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic = "a scoped thread panicked"]
+    #[should_panic = "assertion `left == right` failed"]
     fn panic_on_another_thread_passed_on() {
         visit_two(|dir| assert_eq!(dir, 0));
     }
