@@ -169,7 +169,8 @@ impl Waiting {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use transect_testkit::TempDir;
 
