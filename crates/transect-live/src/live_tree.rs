@@ -8,7 +8,6 @@ use std::thread::JoinHandle;
 use foldhash::fast::FixedState;
 use transect::table::{Table, TableBuilder};
 use transect::{Cancel, Error, FileId, Operation, ReaderKind, ScanError, ScanOptions};
-use transect_sys::dir_handle::DirHandle;
 use transect_sys::watch::WatchId;
 use transect_sys::{ReaderSettings, SystemReader};
 
@@ -64,17 +63,20 @@ impl LiveTree {
             },
         )?;
         let table = outcome.sink.into_table()?.require_root()?;
-        let failed =
-            |error| Error::Root(ScanError::new(Operation::OpenDirectory, root.clone(), 0, error));
-        let top = DirHandle::open(&root).map_err(failed)?;
+        let row = table.roots().next().filter(|&row| table.directory_id(row).is_some());
+        let Some(row) = row else {
+            let error = std::io::ErrorKind::NotADirectory.into();
+            return Err(Error::Root(ScanError::new(Operation::OpenDirectory, root, 0, error)));
+        };
+        let root_id = table.attributes(row).file_id();
         let watched = watched.take();
         let places = find_places(&table, watched.watches);
-        let is_watched = |row| table.directory_id(row).is_some_and(|id| places.is_watched(id));
-        if let (false, Some(error)) = (table.roots().all(is_watched), watched.failure) {
+        let is_watched = table.directory_id(row).is_some_and(|id| places.is_watched(id));
+        if let (false, Some(error)) = (is_watched, watched.failure) {
             return Err(refused(error));
         }
         let (table, unreached) = (Arc::new(table), Suspects::default());
-        let mirror = Mirror { root, top, table, places, inbox, unreached };
+        let mirror = Mirror { root, root_id, table, places, inbox, unreached };
         Ok(Self { mirror, has_ended: false, _thread: thread })
     }
 
@@ -136,8 +138,12 @@ impl LiveTree {
 
     fn apply(&mut self, hints: Hints) -> Result<Update, Error> {
         let was_gap = hints.lost;
-        let changes = apply(&mut self.mirror, hints)?;
-        self.has_ended = self.mirror.is_root_gone();
+        let top = self.mirror.open_root();
+        self.has_ended = top.is_none();
+        let changes = match top {
+            Some(top) => apply(&mut self.mirror, top, hints)?,
+            None => Vec::new(),
+        };
         Ok(Update { changes, was_gap, is_root_gone: self.has_ended })
     }
 }

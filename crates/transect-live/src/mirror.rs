@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use transect::FieldMask;
 use transect::table::Table;
+use transect::{FieldMask, FileId};
 use transect_sys::dir_handle::DirHandle;
 
 use crate::inbox::Inbox;
@@ -22,8 +22,7 @@ pub(crate) const COLUMNS: FieldMask = FieldMask::SIZE
 #[derive(Debug)]
 pub(crate) struct Mirror {
     pub(crate) root: PathBuf,
-    /// The root, wherever it is now.
-    pub(crate) top: DirHandle,
+    pub(crate) root_id: Option<FileId>,
     pub(crate) table: Arc<Table>,
     pub(crate) places: Places,
     pub(crate) inbox: Arc<Inbox>,
@@ -33,10 +32,11 @@ pub(crate) struct Mirror {
 }
 
 impl Mirror {
-    /// Returns whether the path of the root leads elsewhere by now.
-    pub(crate) fn is_root_gone(&self) -> bool {
-        let id = |handle: &DirHandle| handle.attributes().ok()?.file_id();
-        let now = DirHandle::open(&self.root).ok();
-        now.as_ref().and_then(id) != id(&self.top)
+    /// Opens the root; returns `None` if its path leads elsewhere by now. It is not kept open between updates: the system
+    /// notifies of the removal of a directory only when it is closed.
+    pub(crate) fn open_root(&self) -> Option<DirHandle> {
+        let handle = DirHandle::open(&self.root).ok()?;
+        let id = handle.attributes().ok()?.file_id();
+        (id == self.root_id).then_some(handle)
     }
 }

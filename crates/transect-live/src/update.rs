@@ -30,7 +30,7 @@ const MAX_ATTEMPTS: u32 = 8;
 const MAX_OPEN: usize = 128;
 
 /// Applies what may have changed, and returns what did.
-pub(crate) fn apply(tree: &mut Mirror, hints: Hints) -> Result<Vec<Change>, Error> {
+pub(crate) fn apply(tree: &mut Mirror, top: DirHandle, hints: Hints) -> Result<Vec<Change>, Error> {
     let mut suspects = std::mem::take(&mut tree.unreached);
     let mut parents = Vec::new();
     for (watch, hint) in hints.directories {
@@ -52,7 +52,7 @@ pub(crate) fn apply(tree: &mut Mirror, hints: Hints) -> Result<Vec<Change>, Erro
             }
         }
     }
-    let mut pass = Pass::new(tree);
+    let mut pass = Pass::new(tree, top);
     // What has the name of a directory that is gone may have its file id, too, and not be noticed otherwise.
     for directory in parents {
         pass.suspect_name_of(directory);
@@ -64,6 +64,8 @@ pub(crate) fn apply(tree: &mut Mirror, hints: Hints) -> Result<Vec<Change>, Erro
 /// An update in progress.
 struct Pass<'t> {
     tree: &'t mut Mirror,
+    /// The open root.
+    top: DirHandle,
     editor: TableEditor,
     /// What is still to be looked at, and how often that was tried in vain.
     queue: VecDeque<(DirectoryId, Names, u32)>,
@@ -96,10 +98,11 @@ enum Unreachable {
 }
 
 impl<'t> Pass<'t> {
-    fn new(tree: &'t mut Mirror) -> Self {
+    fn new(tree: &'t mut Mirror, top: DirHandle) -> Self {
         let editor = TableEditor::new(&tree.table);
         Self {
             tree,
+            top,
             editor,
             queue: VecDeque::new(),
             unread: Vec::new(),
@@ -390,7 +393,7 @@ impl<'t> Pass<'t> {
     /// Opens a directory at the path that the table has for it, and proves that it is the same.
     fn open(&self, directory: DirectoryId) -> Result<Known, Unreachable> {
         let names = self.names_above(directory).ok_or(Unreachable::Displaced)?;
-        match self.tree.top.open_below(&names) {
+        match self.top.open_below(&names) {
             Ok(handle) => self.prove(directory, handle),
             Err(error) => match FaultKind::of(&error) {
                 FaultKind::NotFound | FaultKind::NotADirectory | FaultKind::Loop => {

@@ -316,7 +316,12 @@ fn live_tree_root_removed_or_renamed_ends() {
         let mut tree = LiveTree::open(temp.join("root"), &Cancel::new()).unwrap();
         match rename {
             true => fs::rename(temp.join("root"), temp.join("elsewhere")).unwrap(),
-            false => fs::remove_dir_all(temp.join("root")).unwrap(),
+            false => {
+                fs::remove_dir_all(temp.join("root/a")).unwrap();
+                let _ = tree.settle().unwrap();
+                // No other notification than that of the root itself follows.
+                fs::remove_dir(temp.join("root")).unwrap();
+            }
         }
         let end = Cancel::new();
         while let Some(update) = tree.next(&end).unwrap() {
