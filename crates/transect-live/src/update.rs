@@ -75,6 +75,8 @@ struct Pass<'t> {
     gone: Vec<(DirectoryId, Vec<OsString>)>,
     /// Directories that lost their place, unless they got another one, with all below them.
     displaced: HashSet<DirectoryId>,
+    /// Directories that are about to be renamed into the directory at hand, and were reported.
+    placed: HashSet<DirectoryId>,
     changes: Vec<Change>,
 }
 
@@ -108,6 +110,7 @@ impl<'t> Pass<'t> {
             unread: Vec::new(),
             gone: Vec::new(),
             displaced: HashSet::new(),
+            placed: HashSet::new(),
             changes: Vec::new(),
         }
     }
@@ -163,29 +166,34 @@ impl<'t> Pass<'t> {
             return Ok(());
         }
         let Names::These(names) = names else { unreachable!("BUG: handled above") };
-        self.query(directory, &handle, &own, &names)
+        self.query(directory, &handle, &own, &names)?;
+        Ok(())
     }
 
-    /// Queries names in an open directory, and applies what was found.
+    /// Queries names in an open directory, and applies what was found. Returns whether all could be queried.
     fn query(
         &mut self,
         directory: DirectoryId,
         handle: &DirHandle,
         own: &Attributes,
         names: &BTreeSet<OsString>,
-    ) -> Result<(), Error> {
-        let (mut found, mut gone) = (Vec::new(), Vec::new());
+    ) -> Result<bool, Error> {
+        let (mut found, mut gone, mut is_complete) = (Vec::new(), Vec::new(), true);
         for name in names {
             match handle.entry_attributes(name) {
                 Ok(attributes) => found.push((name.as_os_str(), attributes)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => gone.push(name.clone()),
-                Err(error) => self.fail(directory, Operation::Stat, error),
+                Err(error) => {
+                    is_complete = false;
+                    self.fail(directory, Operation::Stat, error);
+                }
             }
         }
         if !gone.is_empty() {
             self.gone.push((directory, gone));
         }
-        self.place(directory, handle, own, &found)
+        self.place(directory, handle, own, &found)?;
+        Ok(is_complete)
     }
 
     /// Puts what was found in a directory into the table.
@@ -197,7 +205,7 @@ impl<'t> Pass<'t> {
         found: &[(&OsStr, Attributes)],
     ) -> Result<(), Error> {
         let Some(row) = self.table().directory_row(directory) else { return Ok(()) };
-        let (mut changes, mut placed) = (Vec::new(), HashSet::new());
+        let mut changes = Vec::new();
         for &(name, mut attributes) in found {
             let is_directory = attributes.file_type() == FileType::Directory;
             let link_count = attributes.nlink().filter(|_| !is_directory);
@@ -229,7 +237,7 @@ impl<'t> Pass<'t> {
             });
             match before {
                 // It was renamed to another one of these names, and reported.
-                Some(_) if before_id.is_some_and(|id| placed.contains(&id)) => {}
+                Some(_) if before_id.is_some_and(|id| self.placed.contains(&id)) => {}
                 Some(before) if is_other => self.lose(directory, before),
                 // A rename put another file there.
                 Some(before)
@@ -240,7 +248,7 @@ impl<'t> Pass<'t> {
                 _ => {}
             }
             self.report(row, before.filter(|_| !is_other), moved, name, attributes.file_type());
-            placed.extend(moved);
+            self.placed.extend(moved);
             changes.push(EntryChange { name, now: Some(attributes), directory: known });
         }
         let mut own = *own;
@@ -250,6 +258,7 @@ impl<'t> Pass<'t> {
             return Ok(());
         }
         let ids = self.editor.change(directory, own, &changes)?;
+        self.placed.clear();
         for (change, id) in changes.iter().zip(ids) {
             let Some(id) = id else { continue };
             if self.displaced.contains(&id) {
@@ -325,8 +334,11 @@ impl<'t> Pass<'t> {
             let known = self.table().children(row).map(|row| self.table().name(row).to_owned());
             names.extend(known.collect::<Vec<_>>());
         }
-        self.query(directory, handle, own, &names)?;
-        self.editor.mark_read(directory);
+        // Since it is watched, a change of its own attributes is noticed.
+        let own = handle.attributes().unwrap_or(*own);
+        if self.query(directory, handle, &own, &names)? {
+            self.editor.mark_read(directory);
+        }
         Ok(())
     }
 
@@ -384,7 +396,11 @@ impl<'t> Pass<'t> {
     fn lose(&mut self, directory: DirectoryId, row: Row) {
         let table = self.editor.table();
         let (path, file_type) = (table.path(row), table.file_type(row));
-        self.displaced.extend(table.subtree(row).filter_map(|row| table.directory_id(row)));
+        let below = |row| table.subtree(row).filter_map(|row| table.directory_id(row));
+        // What is about to be renamed is not there any more.
+        let renamed = self.placed.iter().filter_map(|&id| table.directory_row(id));
+        let renamed: HashSet<_> = renamed.flat_map(below).collect();
+        self.displaced.extend(below(row).filter(|id| !renamed.contains(id)));
         let before = self.row_before(directory, table.name(row));
         self.changes.push(Change { kind: ChangeKind::Removed, path, from: None, file_type });
         self.suspect_other_names(before);
