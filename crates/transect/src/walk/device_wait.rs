@@ -16,15 +16,18 @@ const FAR_SLOWER: u8 = 8;
 /// Each time there are so many threads more, a directory must take longer by as much again: it waits for the others, too.
 const CROWD: u32 = 8;
 
+/// So many threads are what a disk is worth. With them, some directories take very long on any disk, which is no reason for more.
+const MANY: usize = 32;
+
 /// The threads that may wait for a device, for each time that a directory takes as long as the slowest one from memory.
-/// Measured with `bench/slow/compare`: with one thread for each time, FUSE at 1 ms reaches 0.6 of the best, with four 0.97.
+/// Chosen by `bench/slow/compare`.
 const THREADS_PER_TIME: usize = 4;
 
 /// How many times as long as from memory directories take; 0 if they come from memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Latency {
     times: u8,
-    /// The most that was proved, as a rule while there were few threads.
+    /// The most that was proved before there were [`MANY`] threads.
     most: u8,
 }
 
@@ -52,6 +55,8 @@ pub(super) struct DeviceWait {
     /// The last one first; 0 for a fast one.
     recent: [u8; 8],
     most: u8,
+    /// Whether there were many threads at the last one.
+    is_crowded: bool,
 }
 
 impl DeviceWait {
@@ -60,7 +65,7 @@ impl DeviceWait {
     pub(super) fn expecting(latency: Latency) -> Self {
         let Latency { times, most } = latency;
         let known = if times >= FAR_SLOWER { times } else { 0 };
-        Self { recent: [0, known, known, 0, 0, 0, 0, 0], most }
+        Self { recent: [0, known, known, 0, 0, 0, 0, 0], most, is_crowded: false }
     }
 
     /// Adds a directory that was read while there were so many threads.
@@ -70,6 +75,7 @@ impl DeviceWait {
             true => (took.as_micros() / (limit * (1 + threads as u32 / CROWD)).as_micros()).max(1),
             false => 0,
         };
+        self.is_crowded = threads >= MANY;
         self.recent.rotate_right(1);
         self.recent[0] = u8::try_from(times).unwrap_or(u8::MAX);
     }
@@ -93,7 +99,8 @@ impl DeviceWait {
             return Latency::default();
         }
         let times = self.proved_times();
-        let latency = Latency { times, most: times.max(self.most) };
+        let most = if self.is_crowded { self.most } else { times.max(self.most) };
+        let latency = Latency { times, most };
         *self = Self::expecting(latency);
         latency
     }
@@ -155,7 +162,7 @@ mod tests {
         assert_eq!([most(0, 0), most(1, 1), most(20, 20), most(255, 255)], [2, 32, 80, 128]);
         // With many threads, a disk takes as long.
         let mut disk = DeviceWait::expecting(Latency { times: 1, most: 1 });
-        assert_eq!(proof_after(&mut disk, &[20_000; 8], 32), (28, 28));
+        assert_eq!(proof_after(&mut disk, &[20_000; 8], 32), (28, 1));
         let mut network = DeviceWait::expecting(Latency { times: 100, most: 100 });
         assert_eq!(proof_after(&mut network, &[20_000; 8], 32), (28, 100));
     }
