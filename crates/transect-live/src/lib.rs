@@ -5,9 +5,9 @@
 //! ```
 //!
 //! A [`LiveTree`] walks a tree once and watches every directory before it is listed. Afterwards it queries again only
-//! what a notification names. A notification is no more than a hint: "something happened to this name in this
-//! directory". What is there now is asked of the system, relative to a directory that is proved to be the known one
-//! by its file id. So notifications may come late, twice, or in another order.
+//! what a notification names. A notification is only a hint that a name in a directory may have changed. The name is
+//! queried relative to that directory, after its file id has proved that it is the known one. So notifications may
+//! come late, twice, or in another order.
 //!
 //! A directory that is renamed stays what it is, with everything below it: it is recognized by its file id. If
 //! notifications are lost, every directory is compared with the table ([`Update::was_gap`]).

@@ -80,7 +80,7 @@ struct Pass<'t> {
     changes: Vec<Change>,
 }
 
-/// A directory that is not in the table yet.
+/// A directory that is to be read completely: as a rule a new one.
 struct NewDirectory {
     id: DirectoryId,
     handle: Option<DirHandle>,
@@ -161,12 +161,12 @@ impl<'t> Pass<'t> {
                 return Ok(());
             }
         };
-        if matches!(names, Names::All) || !self.tree.places.is_watched(directory) {
-            self.unread.push(NewDirectory { id: directory, handle: Some(handle) });
-            return Ok(());
+        match names {
+            Names::These(names) if self.tree.places.is_watched(directory) => {
+                self.query(directory, &handle, &own, &names)?;
+            }
+            _ => self.unread.push(NewDirectory { id: directory, handle: Some(handle) }),
         }
-        let Names::These(names) = names else { unreachable!("BUG: handled above") };
-        self.query(directory, &handle, &own, &names)?;
         Ok(())
     }
 

@@ -262,7 +262,7 @@ fn live_tree_hard_links_follow() {
     let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
     fs::hard_link(temp.join("a/file"), temp.join("b/c/name")).unwrap();
     fs::hard_link(temp.join("a/file"), temp.join("b/third")).unwrap();
-    // The other name is told nothing about the new ones: its change time is from before.
+    // No notification names `a/file` because of its new names; writing to it does.
     fs::write(temp.join("a/file"), "told").unwrap();
     let _ = tree.settle().unwrap();
     let table = tree.table();

@@ -10,7 +10,7 @@ use crate::plan::MaxThreads;
 const SLOW_DIRECTORY: Duration = Duration::from_micros(60);
 const SLOW_ENTRY: Duration = Duration::from_micros(8);
 
-/// Two directories that take so many times as long prove a slow device, such as a network.
+/// If two directories take at least this many times the limit above, the device is slow, as a network is.
 const FAR_SLOWER: u8 = 8;
 
 /// Each time there are so many threads more, a directory must take longer by as much again: it waits for the others, too.
