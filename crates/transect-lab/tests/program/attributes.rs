@@ -240,8 +240,11 @@ fn cache_makes_fewer_calls_than_probing() {
     assert!((probes..probes + 8).contains(&stat), "{stat} of {probes}");
     let memo = calls("includes", "memo");
     assert!(calls("includes", "resolve-frozen") < memo && memo < stat);
-    assert!((202..210).contains(&calls("uptodate", "stat")));
-    assert!(calls("uptodate", "get-many-known") < 8, "all is known");
+    let (stat, known) = (calls("uptodate", "stat"), calls("uptodate", "get-many-known"));
+    assert!((202..210).contains(&stat), "{stat}");
+    // All is known. But a query that took long on a busy machine makes the cache count the cores, and in a container
+    // that takes twenty calls.
+    assert!(known < stat / 4, "{known}: all is known");
 }
 
 #[test]
