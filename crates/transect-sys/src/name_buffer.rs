@@ -56,6 +56,17 @@ impl NameBuffer {
         &self.bytes[start as usize..self.ends[number] as usize]
     }
 
+    /// Returns the bytes of all names, one after the other.
+    pub fn all_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Returns the index of the name with the byte at an offset in [`NameBuffer::all_bytes`], and the offset of its end.
+    pub fn name_at(&self, offset: usize) -> Option<(usize, usize)> {
+        let number = self.ends.partition_point(|&end| end as usize <= offset);
+        self.ends.get(number).map(|&end| (number, end as usize))
+    }
+
     /// Returns the number of names.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -92,6 +103,12 @@ mod tests {
         for (number, name) in given.iter().enumerate() {
             assert_eq!(names.get(number), OsStr::new(name));
         }
+        assert_eq!(names.all_bytes(), "aname with blanksß".as_bytes());
+        assert_eq!(
+            [0, 1, 16, 17, 19].map(|at| names.name_at(at).map(|(number, _)| number)),
+            [Some(0), Some(2), Some(2), Some(3), None]
+        );
+        assert_eq!(names.name_at(5), Some((2, 17)));
         names.clear();
         assert!(names.is_empty());
     }

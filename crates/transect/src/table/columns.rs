@@ -180,6 +180,10 @@ impl Chunk {
         self.names.get(row)
     }
 
+    pub(super) fn names(&self) -> &NameBuffer {
+        &self.names
+    }
+
     #[inline]
     pub(super) fn file_type(&self, row: usize) -> FileType {
         self.types[row]
@@ -230,6 +234,10 @@ impl Rows {
 
     pub(super) fn columns(&self) -> FieldMask {
         self.columns
+    }
+
+    pub(super) fn chunks(&self) -> &[Chunk] {
+        &self.chunks
     }
 
     #[inline]

@@ -48,6 +48,7 @@ mod finish;
 mod hard_links;
 mod importer;
 mod lookup;
+mod name_search;
 mod partial;
 mod query;
 mod rank_bitmap;
@@ -297,6 +298,17 @@ impl Table {
     pub fn unlisted(&self, row: Row) -> SubtreeTotals {
         let index = self.index(row);
         index.and_then(|index| self.base.unlisted.get(index as usize)).copied().unwrap_or_default()
+    }
+
+    /// Returns how many names a file has, in the table or not; `None` for a directory, or if that is not known.
+    pub fn link_count(&self, row: Row) -> Option<u32> {
+        if self.file_type(row) == FileType::Directory {
+            return None;
+        }
+        match self.linked_id(row) {
+            Some(id) => self.linked_file(id).map(|file| file.link_count).filter(|&it| it > 0),
+            None => Some(1),
+        }
     }
 
     /// Returns the number of names beyond the first of each file.

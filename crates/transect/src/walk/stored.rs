@@ -75,6 +75,14 @@ impl StoredRows for TreeOrder<'_> {
 }
 
 impl ScanPlan {
+    /// Returns the attributes of stored entries that the sink and the filters need.
+    #[doc(hidden)]
+    pub fn stored_fields(&self, sink: &impl Sink) -> FieldMask {
+        let mut want = sink.want();
+        self.filter.iter().for_each(|filter| filter.add_wanted(&mut want));
+        want.entries | want.opportunistic | want.directories | want.opened
+    }
+
     /// Delivers stored entries to a sink, as a walk of their tree would, on the caller's thread and in the
     /// order of `rows`. Between two batches of a directory come those of its subdirectories: a
     /// [`TableSink`](crate::table::TableSink), which collects one directory at a time, cannot receive them.
@@ -99,15 +107,10 @@ impl ScanPlan {
         if let Some(name) = filter.and_then(|filter| filter.reads_files()) {
             return Err(Error::FilterReadsFiles(name));
         }
-        let mut want = sink.want();
-        if let Some(filter) = filter {
-            filter.add_wanted(&mut want);
-        }
-        let fields = want.entries | want.opportunistic | want.directories | want.opened;
         let delivery = Delivery {
             plan: self,
             rows,
-            fields,
+            fields: self.stored_fields(&sink),
             sink,
             batch: Batch::new(),
             relative: PathBuf::new(),
