@@ -18,6 +18,18 @@ pub struct Change {
     pub file_type: FileType,
 }
 
+impl Change {
+    /// Returns a change.
+    pub fn new(
+        kind: ChangeKind,
+        path: PathBuf,
+        from: Option<PathBuf>,
+        file_type: FileType,
+    ) -> Self {
+        Self { kind, path, from, file_type }
+    }
+}
+
 transect_sys::words! {
     /// What happened to an entry. A file that gets another name, and a name that means something else, are removed and
     /// added. So are directories that exchange their names, with everything in them.

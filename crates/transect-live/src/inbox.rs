@@ -89,22 +89,27 @@ impl Inbox {
         self.watcher.read(&mut |notification| waiting.add(notification));
     }
 
-    /// Waits until something may have changed, and returns it; `None` after [`Inbox::stop`], or if `end` is cancelled and
-    /// the inbox is [woken](Inbox::wake).
-    pub(crate) fn wait(&self, end: &Cancel) -> Option<Hints> {
+    /// Waits until something may have changed. Returns false after [`Inbox::stop`], or if `end` is cancelled and the inbox
+    /// is [woken](Inbox::wake).
+    pub(crate) fn wait(&self, end: &Cancel) -> bool {
         let mut waiting = self.lock();
         loop {
             if waiting.ended || end.is_cancelled() {
-                return None;
+                return false;
             }
             if !waiting.hints.is_empty() {
-                return Some(waiting.take());
+                return true;
             }
             waiting = self
                 .arrived
                 .wait(waiting)
                 .expect("BUG: a thread panicked while it took a notification");
         }
+    }
+
+    /// Returns what has arrived.
+    pub(crate) fn take_arrived(&self) -> Hints {
+        self.lock().take()
     }
 
     /// Returns what has arrived, everything included that was changed before this call.
@@ -218,7 +223,7 @@ mod tests {
             let waiting = scope.spawn(|| inbox.wait(&end));
             end.cancel();
             inbox.wake();
-            assert!(waiting.join().unwrap().is_none());
+            assert!(!waiting.join().unwrap());
         });
     }
 }

@@ -33,12 +33,17 @@
 
 mod change;
 mod inbox;
+mod journal;
 mod live_tree;
 mod mirror;
 mod places;
 mod reader;
+mod shared_tree;
 mod suspects;
 mod update;
 
 pub use change::{Change, ChangeKind};
+pub use journal::{ChangesSince, Cursor};
 pub use live_tree::{LiveTree, Update, Waker};
+pub use mirror::COLUMNS;
+pub use shared_tree::{Listening, SharedTree, View};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use foldhash::fast::FixedState;
-use transect::table::{Table, TableBuilder};
+use transect::table::{Row, Table, TableBuilder};
 use transect::{Cancel, Error, FileId, Operation, ReaderKind, ScanError, ScanOptions};
 use transect_sys::watch::WatchId;
 use transect_sys::{ReaderSettings, SystemReader};
@@ -90,6 +90,19 @@ impl LiveTree {
         Arc::clone(&self.mirror.table)
     }
 
+    /// Returns whether everything in and below a directory was read, and is watched.
+    pub(crate) fn is_followed(&self, row: Row) -> bool {
+        let Mirror { table, places, .. } = &self.mirror;
+        if table.errors(row) > 0 {
+            return false;
+        }
+        let is_followed = |row| {
+            let id = table.directory_id(row);
+            id.is_none_or(|id| places.is_watched(id) && table.unread_reason(row).is_none())
+        };
+        self.unwatched() == 0 || table.subtree(row).all(is_followed)
+    }
+
     /// Returns the number of directories that are not watched although they were read: changes in them are not
     /// noticed. The system limits the number of watches of a user (`fs.inotify.max_user_watches`).
     pub fn unwatched(&self) -> u64 {
@@ -107,13 +120,21 @@ impl LiveTree {
             if self.has_ended {
                 return Ok(None);
             }
-            let Some(hints) = self.mirror.inbox.wait(end) else { return Ok(None) };
-            let update = self.apply(hints)?;
+            if !self.mirror.inbox.wait(end) {
+                return Ok(None);
+            }
+            let update = self.update()?;
             // Something may have changed twice, and be as before.
             if !update.changes.is_empty() || update.was_gap || update.is_root_gone {
                 return Ok(Some(update));
             }
         }
+    }
+
+    /// Applies what was notified, without waiting.
+    pub(crate) fn update(&mut self) -> Result<Update, Error> {
+        let hints = self.mirror.inbox.take_arrived();
+        self.apply(hints)
     }
 
     /// Applies every change that was made before this call.
@@ -156,6 +177,11 @@ impl Waker {
     /// Makes [`LiveTree::next`] look whether it was cancelled.
     pub fn wake(&self) {
         self.0.wake();
+    }
+
+    /// Waits until something may have changed; returns false if `end` was cancelled.
+    pub(crate) fn wait(&self, end: &Cancel) -> bool {
+        self.0.wait(end)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::places::Places;
 use crate::suspects::Suspects;
 
 /// The columns of the table: by them a changed entry is recognized, and a renamed directory or a second name of a file.
-pub(crate) const COLUMNS: FieldMask = FieldMask::SIZE
+pub const COLUMNS: FieldMask = FieldMask::SIZE
     .union(FieldMask::ALLOCATED)
     .union(FieldMask::MTIME)
     .union(FieldMask::CTIME)

@@ -1,0 +1,198 @@
+//! The changes of a tree, for readers that were elsewhere meanwhile.
+
+use std::collections::{HashSet, VecDeque};
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
+use std::str::FromStr;
+
+use crate::change::{Change, ChangeKind};
+use crate::live_tree::Update;
+
+/// The changes that are kept. A reader that is further behind has lost its place.
+const MAX_KEPT: usize = 100_000;
+
+/// A place in the changes of a tree. As text: two hexadecimal numbers with a colon between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    /// Which tree of which process.
+    pub instance: u64,
+    /// The number of updates before.
+    pub updates: u64,
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}:{:x}", self.instance, self.updates)
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = |digits: &str| u64::from_str_radix(digits, 16).ok();
+        let parsed = text.split_once(':').and_then(|(instance, updates)| {
+            Some(Self { instance: number(instance)?, updates: number(updates)? })
+        });
+        parsed.ok_or("not a cursor: two hexadecimal numbers with a colon between them")
+    }
+}
+
+/// What happened after a cursor.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ChangesSince {
+    /// The changes. Applied in this order, they lead from the names at the cursor to those of now. `None` if the cursor is
+    /// of another instance, or too many changes followed it: then the reader must compare everything itself.
+    pub changes: Option<Vec<Change>>,
+    /// Notifications were lost, and everything was compared. What was created and removed in between is not reported.
+    pub was_gap: bool,
+    /// The root is not at its path any more. No further changes follow.
+    pub is_root_gone: bool,
+    /// The cursor after these changes.
+    pub cursor: Cursor,
+}
+
+#[derive(Debug)]
+pub(crate) struct Journal {
+    instance: u64,
+    /// The number of updates so far.
+    updates: u64,
+    /// Changes after so many updates are all there.
+    first: u64,
+    /// The number of updates after the last gap.
+    gap: u64,
+    is_root_gone: bool,
+    /// With the number of their update.
+    changes: VecDeque<(u64, Change)>,
+}
+
+impl Journal {
+    pub(crate) fn new() -> Self {
+        let (updates, first, gap) = (0, 0, 0);
+        // Another one for each, so that no cursor fits by accident.
+        let instance = RandomState::new().hash_one(std::process::id());
+        let changes = VecDeque::new();
+        Self { instance, updates, first, gap, is_root_gone: false, changes }
+    }
+
+    pub(crate) fn cursor(&self) -> Cursor {
+        Cursor { instance: self.instance, updates: self.updates }
+    }
+
+    /// Adds an update. Returns whether anything happened in it.
+    pub(crate) fn add(&mut self, update: Update) -> bool {
+        let Update { changes, was_gap, is_root_gone } = update;
+        if changes.is_empty() && !was_gap && is_root_gone == self.is_root_gone {
+            return false;
+        }
+        self.updates += 1;
+        self.is_root_gone |= is_root_gone;
+        if was_gap {
+            self.gap = self.updates;
+        }
+        self.changes.extend(changes.into_iter().map(|change| (self.updates, change)));
+        if self.changes.len() > MAX_KEPT {
+            self.shorten();
+        }
+        true
+    }
+
+    /// Drops changes of the same entry but the last, and if there are too many still, the oldest ones.
+    fn shorten(&mut self) {
+        let mut modified: HashSet<&Path> = HashSet::new();
+        let changes = self.changes.iter().rev();
+        let mut is_last: Vec<bool> = changes
+            .map(|(_, change)| change.kind != ChangeKind::Modified || modified.insert(&change.path))
+            .collect();
+        self.changes.retain(|_| is_last.pop() == Some(true));
+        let Some(excess) = self.changes.len().checked_sub(MAX_KEPT / 2) else { return };
+        // All changes of an update, or none.
+        if let Some(&(last, _)) = excess.checked_sub(1).and_then(|last| self.changes.get(last)) {
+            self.first = last;
+            self.changes.retain(|&(update, _)| update > last);
+        }
+    }
+
+    pub(crate) fn since(&self, cursor: Cursor) -> ChangesSince {
+        let range = self.first..=self.updates;
+        let is_known = cursor.instance == self.instance && range.contains(&cursor.updates);
+        let changes = is_known.then(|| {
+            let begin = self.changes.partition_point(|&(update, _)| update <= cursor.updates);
+            self.changes.range(begin..).map(|(_, change)| change.clone()).collect()
+        });
+        ChangesSince {
+            was_gap: is_known && self.gap > cursor.updates,
+            is_root_gone: self.is_root_gone,
+            cursor: self.cursor(),
+            changes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use transect::FileType;
+
+    use super::*;
+
+    fn change(kind: ChangeKind, path: String) -> Change {
+        Change { kind, path: path.into(), from: None, file_type: FileType::File }
+    }
+
+    fn update(changes: Vec<Change>) -> Update {
+        Update { changes, was_gap: false, is_root_gone: false }
+    }
+
+    fn added(number: usize) -> Change {
+        change(ChangeKind::Added, number.to_string())
+    }
+
+    #[test]
+    fn journal_returns_what_follows_a_cursor() {
+        let mut journal = Journal::new();
+        let before = journal.cursor();
+        assert!(journal.add(update(vec![added(1), added(2)])));
+        assert!(!journal.add(update(Vec::new())), "nothing happened");
+        let between = journal.cursor();
+        assert!(journal.add(Update { was_gap: true, ..update(vec![added(3)]) }));
+        let all = journal.since(before);
+        assert_eq!(all.changes, Some(vec![added(1), added(2), added(3)]));
+        assert!(all.was_gap && all.cursor == journal.cursor());
+        assert_eq!(journal.since(between).changes, Some(vec![added(3)]));
+        let now = journal.since(journal.cursor());
+        assert!(now.changes == Some(Vec::new()) && !now.was_gap);
+        for other in [
+            Cursor { instance: before.instance ^ 1, ..before },
+            Cursor { updates: before.updates + 3, ..before },
+        ] {
+            assert_eq!(journal.since(other).changes, None);
+        }
+        assert_eq!(all.cursor.to_string().parse(), Ok(all.cursor));
+        assert!("1".parse::<Cursor>().is_err() && "1:x".parse::<Cursor>().is_err());
+    }
+
+    #[test]
+    fn journal_last_change_of_an_entry_kept_and_oldest_updates_dropped() {
+        let mut journal = Journal::new();
+        let begin = journal.cursor();
+        journal.add(update(vec![added(0)]));
+        for _ in 0..2 * MAX_KEPT {
+            journal.add(update(vec![change(ChangeKind::Modified, "same".to_owned())]));
+        }
+        let changes = journal.since(begin).changes.expect("few different changes");
+        assert_eq!(changes[0], added(0));
+        assert!(changes.len() < MAX_KEPT, "{}", changes.len());
+        let late = journal.cursor();
+        for number in (0..3 * MAX_KEPT).step_by(2) {
+            journal.add(update(vec![added(number), added(number + 1)]));
+        }
+        assert_eq!(journal.since(begin).changes, None, "lost its place");
+        assert_eq!(journal.since(late).changes, None);
+        let first = Cursor { updates: journal.first, ..late };
+        let kept = journal.since(first).changes.expect("all there");
+        assert!(kept.len() >= MAX_KEPT / 2 - 1 && kept.len().is_multiple_of(2), "{}", kept.len());
+        assert_eq!(kept.last(), Some(&added(3 * MAX_KEPT - 1)));
+    }
+}

@@ -1,0 +1,170 @@
+//! A live tree with many readers.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use transect::table::{Row, Table};
+use transect::{Cancel, Error};
+
+use crate::journal::{ChangesSince, Cursor, Journal};
+use crate::live_tree::{LiveTree, Update, Waker};
+
+/// A live tree for readers on many threads: one thread [follows](SharedTree::follow) the tree, and the others ask for its
+/// table and for what changed. No thread waits for a reader.
+#[derive(Debug)]
+pub struct SharedTree {
+    root: PathBuf,
+    waker: Waker,
+    state: Mutex<State>,
+    listeners: Mutex<Listeners>,
+}
+
+#[derive(Debug)]
+struct State {
+    tree: LiveTree,
+    journal: Journal,
+}
+
+#[derive(Default)]
+struct Listeners {
+    next: u64,
+    all: Vec<(u64, Arc<dyn Fn() + Send + Sync>)>,
+}
+
+/// The table of a tree at a moment.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct View {
+    /// The table.
+    pub table: Arc<Table>,
+    /// The place of the table in the changes.
+    pub cursor: Cursor,
+    /// The entry that was asked for.
+    pub row: Row,
+    /// Whether everything in and below it was read, and is watched.
+    pub is_followed: bool,
+}
+
+impl SharedTree {
+    /// Shares a tree.
+    pub fn new(tree: LiveTree) -> Self {
+        let (root, waker) = (tree.root().to_owned(), tree.waker());
+        let state = Mutex::new(State { tree, journal: Journal::new() });
+        Self { root, waker, state, listeners: Mutex::default() }
+    }
+
+    /// Returns the path of the root, as given.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Applies changes as they are notified, until `end` is cancelled and the tree was [woken](SharedTree::wake), or the
+    /// root has gone. Without it, changes are applied only when a reader asks.
+    ///
+    /// # Errors
+    /// [`Error::TooManyEntries`]
+    pub fn follow(&self, end: &Cancel) -> Result<(), Error> {
+        let mut is_gone = false;
+        while !is_gone && self.waker.wait(end) {
+            is_gone = self.apply(&mut self.state(), LiveTree::update)?;
+        }
+        Ok(())
+    }
+
+    /// Makes [`SharedTree::follow`] look whether it was cancelled.
+    pub fn wake(&self) {
+        self.waker.wake();
+    }
+
+    /// Returns the table with every change that was made before this call; `None` if it has no such path.
+    ///
+    /// # Errors
+    /// [`Error::TooManyEntries`]
+    pub fn view(&self, path: &Path) -> Result<Option<View>, Error> {
+        let mut state = self.state();
+        if self.apply(&mut state, LiveTree::settle)? {
+            return Ok(None);
+        }
+        let State { tree, journal } = &*state;
+        let table = tree.table();
+        let Some(row) = find(&table, &self.root, path) else { return Ok(None) };
+        let is_followed = tree.is_followed(row);
+        Ok(Some(View { table, cursor: journal.cursor(), row, is_followed }))
+    }
+
+    /// Returns what changed after a cursor, every change included that was made before this call. Without a cursor, only
+    /// the place of now.
+    ///
+    /// # Errors
+    /// [`Error::TooManyEntries`]
+    pub fn changes_since(&self, cursor: Option<Cursor>) -> Result<ChangesSince, Error> {
+        let mut state = self.state();
+        self.apply(&mut state, LiveTree::settle)?;
+        let journal = &state.journal;
+        Ok(journal.since(cursor.unwrap_or_else(|| journal.cursor())))
+    }
+
+    /// Returns the number of entries, and of directories that are not watched although they were read.
+    pub fn counts(&self) -> (u64, u64) {
+        let state = self.state();
+        (state.tree.table().len(), state.tree.unwatched())
+    }
+
+    /// Calls `call` after each update in which something changed, until the result is dropped. It must not wait.
+    pub fn on_change(&self, call: impl Fn() + Send + Sync + 'static) -> Listening<'_> {
+        let mut listeners = self.listeners();
+        let number = listeners.next;
+        listeners.next += 1;
+        listeners.all.push((number, Arc::new(call)));
+        Listening { tree: self, number }
+    }
+
+    /// Updates the tree. Returns whether its root has gone.
+    fn apply(
+        &self,
+        state: &mut State,
+        update: fn(&mut LiveTree) -> Result<Update, Error>,
+    ) -> Result<bool, Error> {
+        let update = update(&mut state.tree)?;
+        let is_gone = update.is_root_gone;
+        if state.journal.add(update) {
+            self.listeners().all.iter().for_each(|(_, call)| call());
+        }
+        Ok(is_gone)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("BUG: a thread panicked while it updated a tree")
+    }
+
+    fn listeners(&self) -> MutexGuard<'_, Listeners> {
+        self.listeners.lock().expect("BUG: a thread panicked while it told of changes")
+    }
+}
+
+/// Ends what [`SharedTree::on_change`] began, when it is dropped.
+#[derive(Debug)]
+pub struct Listening<'t> {
+    tree: &'t SharedTree,
+    number: u64,
+}
+
+impl Drop for Listening<'_> {
+    fn drop(&mut self) {
+        self.tree.listeners().all.retain(|&(number, _)| number != self.number);
+    }
+}
+
+impl fmt::Debug for Listeners {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Listeners").field(&self.all.len()).finish()
+    }
+}
+
+/// Returns the row of a path that begins with that of the root.
+fn find(table: &Table, root: &Path, path: &Path) -> Option<Row> {
+    let below = path.strip_prefix(root).ok()?;
+    let root = table.roots().next()?;
+    below.iter().try_fold(root, |row, name| table.child(row, name))
+}
