@@ -36,7 +36,7 @@ pub use diff::{
     diff, entry_pairs,
 };
 pub use digest::{COMPARED, Digest};
-pub use find::{Hit, NamePattern, Search};
+pub use find::{Hit, Matcher, NamePattern, Search};
 pub use metadata::{FileSystem, Inherited, Metadata, Scope, SeriesPlace};
 pub use read::{
     Entries, LargeDirectory, LargestDirectories, LargestLimits, ReadAt, ReadError, RowReader,

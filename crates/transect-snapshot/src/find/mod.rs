@@ -8,6 +8,7 @@
 mod directories;
 mod in_order;
 mod index;
+mod matcher;
 mod names;
 mod search;
 
@@ -24,6 +25,7 @@ use crate::read::rows::check_name;
 use crate::read::{ReadAt, RowReader, Snapshot};
 use crate::schema::{Column, NAME_PAGE_ROWS};
 
+pub use matcher::Matcher;
 pub use search::{NamePattern, Search};
 
 use directories::{DirectoryReader, is_exact};
@@ -307,7 +309,7 @@ impl<'s> Searcher<'s> {
             if directory.last().is_some_and(|&last| last != b'/') {
                 directory.push(b'/');
             }
-            if search.needs_paths() && !accepts_path(search, directory, name) {
+            if search.needs_paths() && !search.accepts_path(directory, name) {
                 return Ok(());
             }
         }
@@ -326,17 +328,6 @@ impl<'s> Searcher<'s> {
         }
         Ok(())
     }
-}
-
-/// Returns whether the path of an entry matches. Patterns have slashes on every system.
-fn accepts_path(search: &Search, directory: &[u8], name: &[u8]) -> bool {
-    if cfg!(windows) {
-        let slashes = |path: &[u8]| -> Vec<u8> {
-            path.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect()
-        };
-        return search.accepts_path(&slashes(directory), &slashes(name));
-    }
-    search.accepts_path(directory, name)
 }
 
 #[cfg(test)]

@@ -101,8 +101,13 @@ impl Search {
         self.fields | self.filter.fields()
     }
 
+    /// Returns whether the case of ASCII letters is ignored.
+    pub fn ignores_case(&self) -> bool {
+        self.ignore_case
+    }
+
     /// Returns the words that a name must contain.
-    pub(super) fn words(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn words(&self) -> impl Iterator<Item = &[u8]> {
         self.patterns.iter().flat_map(|pattern| &pattern.words).map(Vec::as_slice)
     }
 
@@ -111,8 +116,19 @@ impl Search {
         self.patterns.iter().any(|pattern| pattern.begin.is_some() || pattern.path.is_some())
     }
 
-    /// Returns whether an entry matches the patterns by its path. `directory` ends with a slash, and is empty for a root.
+    /// Returns whether an entry matches the patterns by its path. `directory` ends with a separator, and is empty for a
+    /// root. Patterns have slashes on every system.
     pub(super) fn accepts_path(&self, directory: &[u8], name: &[u8]) -> bool {
+        if cfg!(windows) {
+            let slashes = |path: &[u8]| -> Vec<u8> {
+                path.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect()
+            };
+            return self.accepts_slashed(&slashes(directory), &slashes(name));
+        }
+        self.accepts_slashed(directory, name)
+    }
+
+    fn accepts_slashed(&self, directory: &[u8], name: &[u8]) -> bool {
         self.patterns.iter().all(|pattern| {
             let is_below = pattern.begin.as_ref().is_none_or(|(begin, above)| {
                 // The name of a root is a path.
