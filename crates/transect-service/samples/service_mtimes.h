@@ -1,4 +1,4 @@
-/* The modification times of many files from `transect serve`, as a build tool needs them: query all paths of the
+/* The modification times of many files from `transect live`, as a build tool needs them: query all paths of the
  * build at once, and call stat() only for what the build itself writes. Linux; docs/SERVICE.md describes the protocol.
  *
  *     ServiceMtimes service;

@@ -4,15 +4,18 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use transect::FieldMask;
 use transect_cache::{LookupError, LookupResult, by_directory};
+use transect_live::{Change, Cursor};
 
 use crate::error::Error;
 use crate::protocol::{
-    ByteReader, ErrorReply, Frame, FrameReader, Kind, MAX_ANSWER_BYTES, MAX_PATH_BYTES, MAX_PATHS,
-    MAX_REQUEST_BYTES, PathsEncoder, ProtocolError, Request, ResolvedName, ServerInfo, VERSION,
-    WireLayout, take_attributes, take_exists, take_resolved, take_stats,
+    ByteReader, ChangesHeader, ErrorReply, Frame, FrameReader, Kind, MAX_ANSWER_BYTES,
+    MAX_PATH_BYTES, MAX_PATHS, MAX_REQUEST_BYTES, Part, PathsEncoder, PlaceOfClient, ProtocolError,
+    Request, ResolvedName, ServerInfo, VERSION, WireLayout, take_attributes, take_change,
+    take_exists, take_resolved, take_stats,
 };
 use crate::transport::Stream;
 
@@ -29,7 +32,7 @@ const WINDOW: usize = 4;
 /// A connection to a service.
 #[derive(Debug)]
 pub struct Client {
-    stream: Stream,
+    stream: Arc<Stream>,
     server_info: ServerInfo,
     reader: FrameReader,
     outbox: Vec<u8>,
@@ -43,13 +46,18 @@ impl Client {
     /// # Errors
     /// No service answers, it belongs to another user, or it does not support this version.
     pub fn connect(socket: &Path) -> Result<Self, Error> {
-        let stream = Stream::connect(socket)?;
+        let stream = Arc::new(Stream::connect(socket)?);
         let (reader, outbox) = (FrameReader::new(MAX_ANSWER_BYTES), Vec::new());
         let server_info = ServerInfo::default();
         let mut client = Self { stream, server_info, reader, outbox, sent: 0 };
         client.server_info =
             client.request(&Request::Hello { version: VERSION }, ServerInfo::parse)?;
         Ok(client)
+    }
+
+    /// Returns a handle that closes the connection from another thread: then a request fails that waits for an answer.
+    pub fn closer(&self) -> Closer {
+        Closer(Arc::clone(&self.stream))
     }
 
     /// Returns the service's reply to hello.
@@ -144,6 +152,38 @@ impl Client {
         })
     }
 
+    /// Returns what changed in a tree that the service follows after a cursor, every change included that was made before
+    /// this call. Without a cursor, nothing but that of now. If the service does not follow the tree, returns the reason.
+    ///
+    /// With `wait`, returns only when something has changed.
+    pub fn changes(
+        &mut self,
+        root: &Path,
+        cursor: Option<Cursor>,
+        wait: bool,
+    ) -> Result<Result<TreeChanges, String>, Error> {
+        let place = PlaceOfClient { cursor, wait };
+        self.send(&Request::Changes { root: bytes_of(root), place }, |_| {})?;
+        let mut from = ByteReader(self.receive(Kind::Changes)?);
+        let mut part = Part::take(&mut from)?;
+        if part == Part::Unknown {
+            return Ok(Err(text_of(from)));
+        }
+        let header = ChangesHeader::take(&mut from)?;
+        let mut changes = Vec::new();
+        loop {
+            while !from.is_empty() {
+                changes.push(take_change(&mut from)?);
+            }
+            if part == Part::Last {
+                let changes = (!header.is_lost).then_some(changes);
+                return Ok(Ok(TreeChanges { header, changes }));
+            }
+            from = ByteReader(self.receive(Kind::Changes)?);
+            part = Part::take(&mut from)?;
+        }
+    }
+
     /// Returns the counters of the service, with their names.
     pub fn stats(&mut self) -> Result<Vec<(String, u64)>, Error> {
         self.request(&Request::Stats, take_stats)
@@ -192,7 +232,7 @@ impl Client {
     }
 
     /// Sends a request, as much of it as the socket accepts now.
-    fn send(
+    pub(crate) fn send(
         &mut self,
         request: &Request<'_>,
         paths: impl FnOnce(&mut Vec<u8>),
@@ -204,10 +244,10 @@ impl Client {
 
     /// Returns the payload of the next answer. Meanwhile writes the rest of the requests: the
     /// service stops reading from a client that does not read.
-    fn receive(&mut self, kind: Kind) -> Result<&[u8], Error> {
+    pub(crate) fn receive(&mut self, kind: Kind) -> Result<&[u8], Error> {
         while !self.reader.is_ready()? {
             self.write()?;
-            match self.reader.fill(&mut &self.stream) {
+            match self.reader.fill(&mut &*self.stream) {
                 Ok(0) => return Err(Error::Disconnected),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -226,7 +266,7 @@ impl Client {
 
     fn write(&mut self) -> Result<(), Error> {
         while self.sent < self.outbox.len() {
-            match (&self.stream).write(&self.outbox[self.sent..]) {
+            match (&*self.stream).write(&self.outbox[self.sent..]) {
                 Ok(written) => self.sent += written,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -241,6 +281,27 @@ impl Client {
         self.outbox.clear();
         self.sent = 0;
         Ok(())
+    }
+}
+
+/// What changed in a tree after a cursor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreeChanges {
+    /// The cursor after the changes, and what else there is to know.
+    pub header: ChangesHeader,
+    /// The changes. Applied in this order, they lead from the names at the cursor to those of now. `None` if the client has
+    /// lost its place: then it must compare everything itself.
+    pub changes: Option<Vec<Change>>,
+}
+
+/// Closes a connection from another thread.
+#[derive(Clone, Debug)]
+pub struct Closer(Arc<Stream>);
+
+impl Closer {
+    /// Closes it.
+    pub fn close(&self) {
+        self.0.close();
     }
 }
 
@@ -277,7 +338,12 @@ fn take_names<P: AsRef<Path>>(names: &[P]) -> Vec<&[u8]> {
     names.iter().take(PATHS_PER_FRAME).map(bytes_of).take_while(has_room).collect()
 }
 
-fn bytes_of<P: AsRef<Path> + ?Sized>(path: &P) -> &[u8] {
+/// Returns the reason why something is not known.
+pub(crate) fn text_of(from: ByteReader<'_>) -> String {
+    String::from_utf8_lossy(from.0).into_owned()
+}
+
+pub(crate) fn bytes_of<P: AsRef<Path> + ?Sized>(path: &P) -> &[u8] {
     path.as_ref().as_os_str().as_encoded_bytes()
 }
 

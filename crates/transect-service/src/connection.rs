@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use transect_cache::{AttributeCache, LookupError};
+use transect_live::View;
 
+use crate::live_answers;
 use crate::open_connections::OpenConnection;
 use crate::protocol::{
     ErrorCode, ErrorReply, FrameReader, Kind, MAX_REQUEST_BYTES, PathList, ProtocolError, Request,
@@ -58,12 +60,11 @@ impl<'a> Connection<'a> {
                 Ok(true) => {
                     self.open.end_wait();
                     self.out.clear();
-                    if let Err(reply) = self.answer() {
-                        return Ok(Some(reply));
+                    match self.answer() {
+                        Ok(()) => self.open.send(&self.out)?,
+                        Err(Refusal::Reply(reply)) => return Ok(Some(reply)),
+                        Err(Refusal::Broken(error)) => return Err(error),
                     }
-                    self.open.begin_wait();
-                    stream.write_all(&self.out)?;
-                    self.open.end_wait();
                 }
                 Ok(false) => {
                     if !self.reader.is_empty() {
@@ -84,8 +85,8 @@ impl<'a> Connection<'a> {
     }
 
     /// Answers the request that has arrived.
-    fn answer(&mut self) -> Result<(), ErrorReply> {
-        let Self { service, reader, out, paths, questions, .. } = self;
+    fn answer(&mut self) -> Result<(), Refusal> {
+        let Self { service, open, reader, out, paths, questions } = self;
         let request = Request::parse(reader.take(), paths)?;
         let cache = service.cache();
         let kind = request.kind().answer();
@@ -105,7 +106,7 @@ impl<'a> Connection<'a> {
             }
             Request::Hello { version } => {
                 let text = format!("it speaks version {VERSION}, not {version}");
-                return Err(ErrorReply::new(ErrorCode::Version, text));
+                return Err(ErrorReply::new(ErrorCode::Version, text).into());
             }
             Request::Attributes { want, follow } => {
                 count(paths.len());
@@ -143,9 +144,48 @@ impl<'a> Connection<'a> {
                 cache.invalidate(path_from_bytes(path)).map_err(failed)?;
                 append_frame(out, kind, |_| {});
             }
+            Request::Entries { want, path, search } => {
+                count(1);
+                match view(service, path_from_bytes(path))? {
+                    Ok(view) => live_answers::entries(open, out, path, &view, want, &search)?,
+                    Err(why) => live_answers::unknown(open, Kind::Entries, out, why),
+                }
+            }
+            Request::Changes { root, place } => {
+                count(1);
+                let root = path_from_bytes(root);
+                match service.trees.with(root).map(|tree| (tree, tree.root() == root)) {
+                    Ok((tree, true)) => live_answers::changes(open, out, tree, place)?,
+                    Ok(_) => {
+                        live_answers::unknown(open, Kind::Changes, out, "below a followed tree")
+                    }
+                    Err(why) => live_answers::unknown(open, Kind::Changes, out, why),
+                }
+            }
         }
         Ok(())
     }
+}
+
+/// Why a request has no answer.
+enum Refusal {
+    /// The connection is closed after this error.
+    Reply(ErrorReply),
+    /// The connection is broken.
+    Broken(io::Error),
+}
+
+/// Returns the view of a path in a followed tree, or why it cannot be answered from there.
+fn view(service: &Service, path: &Path) -> Result<Result<View, &'static str>, ErrorReply> {
+    let tree = match service.trees.with(path) {
+        Ok(tree) => tree,
+        Err(why) => return Ok(Err(why)),
+    };
+    Ok(match tree.view(path).map_err(failed)? {
+        None => Err("not in the followed tree"),
+        Some(view) if !view.is_followed => Err("followed only in part"),
+        Some(view) => Ok(view),
+    })
 }
 
 /// Searches directories for names, in one revalidation.
@@ -166,6 +206,24 @@ fn resolve<'a>(
 
 fn failed(why: impl std::fmt::Display) -> ErrorReply {
     ErrorReply::new(ErrorCode::Failed, why)
+}
+
+impl From<ErrorReply> for Refusal {
+    fn from(reply: ErrorReply) -> Self {
+        Self::Reply(reply)
+    }
+}
+
+impl From<ProtocolError> for Refusal {
+    fn from(error: ProtocolError) -> Self {
+        Self::Reply(error.into())
+    }
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        Self::Broken(error)
+    }
 }
 
 impl From<ProtocolError> for ErrorReply {

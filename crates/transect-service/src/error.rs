@@ -16,6 +16,8 @@ pub enum Error {
     Unsupported,
     /// The options of the cache are invalid here.
     Cache(transect::Error),
+    /// The entries do not fit into a table.
+    Table(transect::Error),
     /// Another service listens there.
     AlreadyRunning {
         /// The path of the socket, or the name of the pipe.
@@ -60,7 +62,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unsupported => f.write_str("so far there is a service on Linux and Windows only"),
-            Self::Cache(error) => error.fmt(f),
+            Self::Cache(error) | Self::Table(error) => error.fmt(f),
             Self::AlreadyRunning { socket, process } => {
                 write!(f, "a service answers at '{}' already", socket.display())?;
                 process.map_or(Ok(()), |process| write!(f, ": process {process}"))

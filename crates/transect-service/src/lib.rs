@@ -38,17 +38,21 @@
 
 mod client;
 mod connection;
+mod entries;
 mod error;
+mod live_answers;
 mod open_connections;
 pub mod protocol;
 mod server;
 mod service;
 mod serving;
 mod transport;
+mod trees;
 
 use transect::FieldMask;
 
-pub use client::Client;
+pub use client::{Client, Closer, TreeChanges};
+pub use entries::Entries;
 pub use error::Error;
 pub use server::Server;
 pub use serving::{Event, ServeOptions, StopReason};

@@ -1,6 +1,7 @@
 //! The open connections, and which of them is closed to make room for another.
 
 use std::collections::HashMap;
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -30,6 +31,14 @@ impl OpenConnection {
     fn new(stream: Stream) -> Self {
         let (has_asked, waiting_since) = (AtomicBool::new(false), AtomicU64::new(0));
         Self { stream, began: Instant::now(), has_asked, waiting_since }
+    }
+
+    /// Sends bytes to the client, and waits until it has room for them.
+    pub(crate) fn send(&self, bytes: &[u8]) -> io::Result<()> {
+        self.begin_wait();
+        (&self.stream).write_all(bytes)?;
+        self.end_wait();
+        Ok(())
     }
 
     /// Begins to wait for this client, unless the service waits already.

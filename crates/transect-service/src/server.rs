@@ -1,7 +1,7 @@
 //! The server: accepts connections, each on its own thread, until it is stopped.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::thread::Scope;
 use std::time::Duration;
@@ -17,6 +17,7 @@ use crate::protocol::{ErrorCode, ErrorReply};
 use crate::service::Service;
 use crate::serving::{Event, ServeOptions, StopReason};
 use crate::transport::{Listener, Peer, RETRY_DELAY, Stream};
+use crate::trees::Trees;
 
 /// The longest wait at the socket before looking whether the service was cancelled. On Unix, a signal
 /// ends the wait at once, unless it arrives just before it begins.
@@ -47,6 +48,13 @@ impl Server {
         Ok(Self { listener: Listener::bind(socket)?, service, open: OpenConnections::default() })
     }
 
+    /// Makes the service follow these trees while it runs. The paths must be absolute.
+    #[must_use]
+    pub fn follow(mut self, roots: Vec<PathBuf>) -> Self {
+        self.service.trees = Trees::new(roots);
+        self
+    }
+
     /// Returns the cache.
     pub fn cache(&self) -> &AttributeCache {
         self.service.cache()
@@ -63,8 +71,17 @@ impl Server {
         on_event: impl Fn(Event) + Sync,
     ) -> Result<StopReason, Error> {
         self.service.update_last_request();
+        let trees = &self.service.trees;
         std::thread::scope(|scope| {
-            let ended = self.accept_all(scope, options, end, &on_event);
+            let on_event = &on_event;
+            let ended = trees.iter().try_for_each(|tree| {
+                let follow = move || trees.follow(tree, on_event);
+                std::thread::Builder::new().spawn_scoped(scope, follow).map(drop)
+            });
+            let ended = ended
+                .map_err(Error::from)
+                .and_then(|()| self.accept_all(scope, options, end, on_event));
+            trees.end();
             self.open.close_all();
             ended
         })

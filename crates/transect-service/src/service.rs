@@ -7,10 +7,12 @@ use transect_cache::AttributeCache;
 
 use crate::CACHED_FIELDS;
 use crate::protocol::{ServerInfo, VERSION};
+use crate::trees::Trees;
 
 #[derive(Debug)]
 pub(crate) struct Service {
     cache: AttributeCache,
+    pub(crate) trees: Trees,
     roots: Vec<Vec<u8>>,
     began: Instant,
     /// Milliseconds after `began`, of the last request.
@@ -25,7 +27,8 @@ impl Service {
     pub(crate) fn new(cache: AttributeCache, roots: Vec<Vec<u8>>) -> Self {
         let (began, last_request) = (Instant::now(), AtomicU64::new(0));
         let [connections, requests, questions, refused] = Default::default();
-        Self { cache, roots, began, last_request, connections, requests, questions, refused }
+        let trees = Trees::default();
+        Self { cache, trees, roots, began, last_request, connections, requests, questions, refused }
     }
 
     pub(crate) fn cache(&self) -> &AttributeCache {

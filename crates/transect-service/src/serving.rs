@@ -1,5 +1,6 @@
 //! Options of a running service, its events, and why it stops.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The options of a running service.
@@ -56,6 +57,22 @@ pub enum Event {
     Broken {
         /// The process id of the client.
         process: u32,
+        /// The reason.
+        why: String,
+    },
+    /// A tree was read, and is followed from now on.
+    Followed {
+        /// Its root.
+        root: PathBuf,
+        /// The number of its entries.
+        entries: u64,
+        /// The number of directories that are not watched.
+        unwatched: u64,
+    },
+    /// A tree is not followed, or not any more.
+    NotFollowed {
+        /// Its root.
+        root: PathBuf,
         /// The reason.
         why: String,
     },

@@ -5,7 +5,10 @@ use std::fmt;
 use transect::FieldMask;
 
 use super::bytes::append_string;
-use super::{ByteReader, Frame, Kind, MAGIC, MAX_PATHS, PathList, ProtocolError, append_frame};
+use super::{
+    ByteReader, Frame, Kind, MAGIC, MAX_PATHS, PathList, PlaceOfClient, ProtocolError, WordSearch,
+    append_frame,
+};
 
 /// The flag of requests for attributes that follow links.
 const FOLLOW: u8 = 1;
@@ -44,6 +47,22 @@ pub enum Request<'a> {
     Settle,
     /// Return the counters of service and cache.
     Stats,
+    /// The entries of a followed tree.
+    Entries {
+        /// The attributes to return.
+        want: FieldMask,
+        /// The root of the tree, or an entry in it.
+        path: &'a [u8],
+        /// Which of them.
+        search: WordSearch<'a>,
+    },
+    /// What changed in a followed tree.
+    Changes {
+        /// The root of the tree.
+        root: &'a [u8],
+        /// Since when.
+        place: PlaceOfClient,
+    },
 }
 
 impl<'a> Request<'a> {
@@ -80,6 +99,15 @@ impl<'a> Request<'a> {
             Kind::Thaw => Self::Thaw,
             Kind::Settle => Self::Settle,
             Kind::Stats => Self::Stats,
+            Kind::Entries => {
+                let want = FieldMask::from_bits_truncate(from.u16()?);
+                let path = from.string()?;
+                Self::Entries { want, path, search: WordSearch::take(&mut from)? }
+            }
+            Kind::Changes => {
+                let root = from.string()?;
+                Self::Changes { root, place: PlaceOfClient::take(&mut from)? }
+            }
         };
         from.end()?;
         Ok(request)
@@ -117,6 +145,15 @@ impl<'a> Request<'a> {
             }
             Self::Invalidate(path) => append_string(out, path),
             Self::Freeze | Self::Thaw | Self::Settle | Self::Stats => {}
+            Self::Entries { want, path, search } => {
+                out.extend_from_slice(&want.bits().to_le_bytes());
+                append_string(out, path);
+                search.append(out);
+            }
+            Self::Changes { root, place } => {
+                append_string(out, root);
+                place.append(out);
+            }
         });
     }
 
@@ -132,6 +169,8 @@ impl<'a> Request<'a> {
             Self::Thaw => Kind::Thaw,
             Self::Settle => Kind::Settle,
             Self::Stats => Kind::Stats,
+            Self::Entries { .. } => Kind::Entries,
+            Self::Changes { .. } => Kind::Changes,
         }
     }
 }
@@ -274,7 +313,7 @@ mod tests {
 
     fn any_request() -> impl Strategy<Value = (u8, u16, bool, Vec<Vec<u8>>)> {
         let strings = prop::collection::vec(prop::collection::vec(any::<u8>(), 0..9), 0..5);
-        (0..9_u8, any::<u16>(), any::<bool>(), strings)
+        (0..Kind::ALL.len() as u8, any::<u16>(), any::<bool>(), strings)
     }
 
     proptest! {
@@ -294,6 +333,15 @@ mod tests {
                 Kind::Thaw => Request::Thaw,
                 Kind::Settle => Request::Settle,
                 Kind::Stats => Request::Stats,
+                Kind::Entries => {
+                    let words = names.iter().map(Vec::as_slice).collect();
+                    let search = WordSearch { words, ignore_case: follow };
+                    Request::Entries { want, path: b"/a", search }
+                }
+                Kind::Changes => {
+                    let place = PlaceOfClient { cursor: None, wait: follow };
+                    Request::Changes { root: b"/a", place }
+                }
             };
             let mut out = Vec::new();
             request.append(&mut out, |out| {
@@ -337,7 +385,7 @@ mod tests {
             payload in prop::collection::vec(any::<u8>(), 0..100),
         ) {
             let mut list = PathList::default();
-            let _ = Request::parse(Frame { kind: kind % 12, payload: &payload }, &mut list);
+            let _ = Request::parse(Frame { kind: kind % 14, payload: &payload }, &mut list);
             let _ = ServerInfo::parse(&payload);
             let _ = ErrorReply::parse(&payload);
             let _ = take_stats(&payload);

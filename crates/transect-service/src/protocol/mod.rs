@@ -6,6 +6,7 @@
 mod answer;
 mod bytes;
 mod frame;
+mod live;
 mod message;
 mod paths;
 mod record;
@@ -16,6 +17,8 @@ pub use answer::{ResolvedName, append_attributes, append_exists, append_resolved
 pub use answer::{take_attributes, take_exists, take_resolved};
 pub use bytes::ByteReader;
 pub use frame::{Frame, FrameReader, append_frame};
+pub use live::{ChangesHeader, EntryRow, EntryStart, Part, PlaceOfClient, WordSearch};
+pub use live::{append_change, append_entry, take_change, take_entry};
 pub use message::{ErrorCode, ErrorReply, Request, ServerInfo, append_stats, take_stats};
 pub use paths::{PathList, PathsEncoder, path_from_bytes};
 pub use record::WireLayout;
@@ -62,11 +65,15 @@ pub enum Kind {
     Settle = 8,
     /// Return the counters of service and cache.
     Stats = 9,
+    /// The entries of a followed tree.
+    Entries = 10,
+    /// What changed in a followed tree.
+    Changes = 11,
 }
 
 impl Kind {
     /// All kinds of request.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Hello,
         Self::Attributes,
         Self::Exists,
@@ -76,6 +83,8 @@ impl Kind {
         Self::Thaw,
         Self::Settle,
         Self::Stats,
+        Self::Entries,
+        Self::Changes,
     ];
 
     /// The number of an error reply.

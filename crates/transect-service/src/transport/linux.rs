@@ -4,12 +4,14 @@
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::net::Shutdown;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -227,6 +229,42 @@ impl Stream {
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(errno) => Err(errno.into()),
         }
+    }
+
+    /// Waits until it is woken. Returns false if the connection has ended before.
+    pub(crate) fn is_woken(&self, wake: &Wake) -> io::Result<bool> {
+        let closed = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
+        let mut ends =
+            [PollFd::new(&self.0, PollFlags::RDHUP), PollFd::new(&wake.0, PollFlags::IN)];
+        loop {
+            match poll(&mut ends, None) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+            if ends[0].revents().intersects(closed) {
+                return Ok(false);
+            }
+            // Reading resets it. If it was not woken, there is nothing to read.
+            if rustix::io::read(&wake.0, &mut [0; 8]).is_ok() {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+/// Ends the wait of [`Stream::is_woken`] from another thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Wake(Arc<OwnedFd>);
+
+impl Wake {
+    pub(crate) fn new() -> io::Result<Self> {
+        let flags = EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC;
+        Ok(Self(Arc::new(eventfd(0, flags)?)))
+    }
+
+    pub(crate) fn wake(&self) {
+        // Fails only if it was woken very often already.
+        let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
 }
 

@@ -6,6 +6,7 @@
 //! * `Stream::connect` connects to a service of the same user; `peer` is the program at the other
 //!   end. Reads and writes of an accepted stream wait, until `close` ends them. Those of a connected
 //!   stream return [`WouldBlock`](std::io::ErrorKind::WouldBlock); `wait` waits for both at once.
+//! * `Wake` ends the wait of `Stream::is_woken` from another thread.
 //! * [`default_socket`], [`create_socket_dir`].
 
 use std::time::Duration;
@@ -20,10 +21,35 @@ mod system;
 #[path = "unsupported.rs"]
 mod system;
 
+#[cfg(target_os = "linux")]
+pub(crate) use system::Wake;
 #[cfg(test)]
 pub(crate) use system::pair;
 pub(crate) use system::{Listener, Stream};
 pub use system::{create_socket_dir, default_socket};
+
+/// Where trees cannot be followed, nothing waits for their changes.
+#[cfg(not(target_os = "linux"))]
+#[derive(Clone, Debug)]
+pub(crate) struct Wake(std::convert::Infallible);
+
+#[cfg(not(target_os = "linux"))]
+impl Wake {
+    pub(crate) fn new() -> std::io::Result<Self> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn wake(&self) {
+        match self.0 {}
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Stream {
+    pub(crate) fn is_woken(&self, wake: &Wake) -> std::io::Result<bool> {
+        match wake.0 {}
+    }
+}
 
 /// The delay after a failure for lack of memory, descriptors or threads.
 pub(crate) const RETRY_DELAY: Duration = Duration::from_millis(100);

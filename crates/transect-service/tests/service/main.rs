@@ -11,3 +11,5 @@ mod raw;
 mod samples;
 mod shutdown;
 mod support;
+#[cfg(target_os = "linux")]
+mod trees;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use transect::Cancel;
+use transect::{Cancel, FieldMask};
 use transect_cache::{CacheOptions, Level, LookupResult};
 use transect_service::protocol::{WireLayout, append_attributes};
 use transect_service::{CACHED_FIELDS, Client, Error, Event, ServeOptions, Server, StopReason};
@@ -25,7 +25,22 @@ impl Served {
     }
 
     pub(crate) fn with(options: CacheOptions, serve: ServeOptions, temp: TempDir) -> Self {
-        let server = Arc::new(Server::bind(&socket_for(&temp), options).unwrap());
+        Self::run(Server::bind(&socket_for(&temp), options).unwrap(), serve, temp)
+    }
+
+    /// A service that follows a directory, and has read it.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn following(temp: TempDir, root: PathBuf) -> Self {
+        let mut options = CacheOptions::new(Level::Frozen);
+        options.roots = vec![root.clone()];
+        let server = Server::bind(&socket_for(&temp), options).unwrap().follow(vec![root]);
+        let served = Self::run(server, ServeOptions::default(), temp);
+        served.wait_for("a tree that was read", |event| matches!(event, Event::Followed { .. }));
+        served
+    }
+
+    fn run(server: Server, serve: ServeOptions, temp: TempDir) -> Self {
+        let server = Arc::new(server);
         let (end, events) = (Cancel::new(), Arc::default());
         let running = {
             let (server, end, events) = (Arc::clone(&server), end.clone(), Arc::clone(&events));
@@ -98,7 +113,17 @@ pub(crate) fn of_system(path: &Path, follow: bool) -> LookupResult {
 
 /// Returns the bytes of an answer.
 pub(crate) fn told(answer: &LookupResult) -> Vec<u8> {
+    told_of(answer, CACHED_FIELDS)
+}
+
+/// Returns the bytes of some attributes.
+#[cfg(target_os = "linux")]
+pub(crate) fn told_with(attributes: transect::Attributes, fields: FieldMask) -> Vec<u8> {
+    told_of(&Ok(attributes), fields)
+}
+
+fn told_of(answer: &LookupResult, fields: FieldMask) -> Vec<u8> {
     let mut out = Vec::new();
-    append_attributes(&mut out, WireLayout::new(CACHED_FIELDS), answer);
+    append_attributes(&mut out, WireLayout::new(fields), answer);
     out
 }

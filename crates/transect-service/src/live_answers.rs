@@ -1,0 +1,264 @@
+//! Answers about followed trees, in as many frames as they need.
+
+use std::ffi::OsStr;
+use std::io;
+use std::ops::ControlFlow;
+
+use memchr::memmem::Finder;
+use transect::FieldMask;
+use transect::table::{Row, Table, TreeOrder};
+use transect_live::{ChangesSince, SharedTree, View};
+
+use crate::open_connections::OpenConnection;
+use crate::protocol::{
+    ChangesHeader, EntryRow, EntryStart, Kind, MAX_ANSWER_BYTES, MAX_PATH_BYTES, Part,
+    PlaceOfClient, WireLayout, WordSearch, append_change, append_entry,
+};
+use crate::transport::Wake;
+
+/// A frame is sent when it is this long.
+const FULL_FRAME_BYTES: usize = 64 << 10;
+
+const _: () = assert!(FULL_FRAME_BYTES + 8 * MAX_PATH_BYTES < MAX_ANSWER_BYTES);
+
+/// With more entries to be found, all entries are visited.
+const MAX_CHAINS: usize = 10_000;
+
+/// The bytes before the payload of a frame: its length and its kind. The payload begins with a [`Part`].
+const HEADER: usize = 5;
+
+/// An answer in parts. The last one is left in the buffer, for the caller to send.
+struct PartsWriter<'a> {
+    open: &'a OpenConnection,
+    kind: u8,
+    out: &'a mut Vec<u8>,
+}
+
+impl<'a> PartsWriter<'a> {
+    fn new(open: &'a OpenConnection, kind: Kind, out: &'a mut Vec<u8>) -> Self {
+        let mut writer = Self { open, kind: kind.answer(), out };
+        writer.begin();
+        writer
+    }
+
+    fn begin(&mut self) {
+        self.out.clear();
+        self.out.extend_from_slice(&[0, 0, 0, 0, self.kind, Part::More as u8]);
+    }
+
+    fn finish(self, part: Part) {
+        let Self { out, .. } = self;
+        out[HEADER] = part as u8;
+        set_length(out);
+    }
+
+    /// Sends the frame if it is full, and begins the next one.
+    fn send_if_full(&mut self) -> io::Result<()> {
+        if self.out.len() < FULL_FRAME_BYTES {
+            return Ok(());
+        }
+        set_length(self.out);
+        self.open.send(self.out)?;
+        self.begin();
+        Ok(())
+    }
+}
+
+fn set_length(out: &mut [u8]) {
+    let length = u32::try_from(out.len() - 4).expect("BUG: a frame beyond all limits");
+    out[..4].copy_from_slice(&length.to_le_bytes());
+}
+
+/// Answers that this is not known, and why.
+pub(crate) fn unknown(open: &OpenConnection, kind: Kind, out: &mut Vec<u8>, why: &str) {
+    let writer = PartsWriter::new(open, kind, out);
+    writer.out.extend_from_slice(why.as_bytes());
+    writer.finish(Part::Unknown);
+}
+
+/// Answers with the entries of a view that have all words in their names, and the directories above these.
+///
+/// # Errors
+/// The connection failed.
+pub(crate) fn entries(
+    open: &OpenConnection,
+    out: &mut Vec<u8>,
+    path: &[u8],
+    view: &View,
+    want: FieldMask,
+    search: &WordSearch<'_>,
+) -> io::Result<()> {
+    let mut writer = PartsWriter::new(open, Kind::Entries, out);
+    EntryStart { cursor: view.cursor }.append(writer.out);
+    let layout = WireLayout::new(want);
+    let words = Words::new(search);
+    let table = &*view.table;
+    let name_of = |depth, row| if depth == 0 { path } else { bytes(table.name(row)) };
+    // Sends the entries of a chain, each in the one before, that were not sent with the last chain.
+    let mut send = |chain: &[Row], begin: usize| {
+        for depth in begin..chain.len() {
+            let row = chain[depth];
+            let mut attributes = table.attributes(row);
+            if want.contains(FieldMask::NLINK) {
+                table.link_count(row).into_iter().for_each(|count| attributes.set_nlink(count));
+            }
+            let entry = EntryRow {
+                depth: depth.try_into().unwrap_or(u16::MAX),
+                is_match: depth + 1 == chain.len(),
+                is_empty: table.children(row).len() == 0,
+                name: name_of(depth, row),
+                attributes,
+            };
+            append_entry(writer.out, layout, &entry);
+            writer.send_if_full()?;
+        }
+        Ok::<(), io::Error>(())
+    };
+    if let Some(chains) =
+        words.chains(table, view.row, |row| name_of(usize::from(row != view.row), row))
+    {
+        let mut last: &[Row] = &[];
+        for chain in &chains {
+            let common = last.iter().zip(chain).take_while(|(one, other)| one == other).count();
+            send(chain, common)?;
+            last = chain;
+        }
+    } else {
+        let mut order = table.in_tree_order_from(vec![view.row]);
+        // The entries from the first one to the current one, and how many of them were sent.
+        let (mut chain, mut sent): (Vec<Row>, usize) = (Vec::new(), 0);
+        while TreeOrder::advance(&mut order, true) {
+            chain.truncate(order.depth());
+            sent = sent.min(chain.len());
+            chain.push(order.row());
+            if words.are_in(name_of(order.depth(), order.row())) {
+                send(&chain, sent)?;
+                sent = chain.len();
+            }
+        }
+    }
+    writer.finish(Part::Last);
+    Ok(())
+}
+
+fn bytes(name: &OsStr) -> &[u8] {
+    name.as_encoded_bytes()
+}
+
+struct Words<'w> {
+    finders: Vec<Finder<'w>>,
+    ignore_case: bool,
+}
+
+impl<'w> Words<'w> {
+    fn new(search: &WordSearch<'w>) -> Self {
+        let ignore_case = search.ignore_case;
+        let finder = |&word: &&'w [u8]| match ignore_case {
+            true => Finder::new(&word.to_ascii_lowercase()).into_owned(),
+            false => Finder::new(word),
+        };
+        Self { finders: search.words.iter().map(finder).collect(), ignore_case }
+    }
+
+    /// Returns the entries that have all words, each with those above it, in tree order. Returns `None` if there are no words,
+    /// or if a visit of all entries costs less.
+    fn chains<'t>(
+        &self,
+        table: &'t Table,
+        top: Row,
+        name_of: impl Fn(Row) -> &'t [u8],
+    ) -> Option<Vec<Vec<Row>>> {
+        let longest = self.finders.iter().max_by_key(|word| word.needle().len());
+        let longest = longest.filter(|_| !self.ignore_case)?;
+        let (mut chains, mut is_much) = (Vec::new(), false);
+        table.rows_with_word(longest, |row| {
+            if self.are_in(name_of(row)) {
+                chains.extend(chain_to(table, top, row));
+            }
+            is_much = chains.len() > MAX_CHAINS;
+            if is_much { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        // The root of the table is named by the request.
+        if !is_much && self.are_in(name_of(top)) && !chains.contains(&vec![top]) {
+            chains.push(vec![top]);
+        }
+        // The rows of a directory are in the order of names. An entry that was listed twice counts once.
+        chains.sort_unstable();
+        chains.dedup_by(|next, before| {
+            let split = |chain: &mut Vec<Row>| {
+                chain.split_last().map(|(&row, above)| (row, above.to_vec()))
+            };
+            match (split(next), split(before)) {
+                (Some((one, above)), Some((other, above_other))) => {
+                    above == above_other && table.name(one) == table.name(other)
+                }
+                _ => false,
+            }
+        });
+        (!is_much).then_some(chains)
+    }
+
+    fn are_in(&self, name: &[u8]) -> bool {
+        if self.finders.is_empty() {
+            return true;
+        }
+        let found = |name: &[u8]| self.finders.iter().all(|word| word.find(name).is_some());
+        if self.ignore_case { found(&name.to_ascii_lowercase()) } else { found(name) }
+    }
+}
+
+/// Returns the rows from `top` to an entry below it.
+fn chain_to(table: &Table, top: Row, row: Row) -> Option<Vec<Row>> {
+    let mut chain: Vec<Row> = std::iter::successors(Some(row), |&row| table.parent(row))
+        .take_while(|&row| row != top)
+        .collect();
+    let last = chain.last().map_or(Some(row), |&last| table.parent(last));
+    chain.push(last.filter(|&last| last == top)?);
+    chain.reverse();
+    Some(chain)
+}
+
+/// Answers with what changed. With `place.wait`, waits until something did.
+///
+/// # Errors
+/// The connection failed, or the client is gone.
+pub(crate) fn changes(
+    open: &OpenConnection,
+    out: &mut Vec<u8>,
+    tree: &SharedTree,
+    place: PlaceOfClient,
+) -> io::Result<()> {
+    let mut since = tree.changes_since(place.cursor).map_err(io::Error::other)?;
+    if place.wait && is_unchanged(&since) {
+        let wake = Wake::new()?;
+        let waker = wake.clone();
+        let listening = tree.on_change(move || waker.wake());
+        loop {
+            // What was changed before it listened.
+            since = tree.changes_since(place.cursor).map_err(io::Error::other)?;
+            if !is_unchanged(&since) {
+                break;
+            }
+            if !open.stream.is_woken(&wake)? {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+        drop(listening);
+    }
+    let mut writer = PartsWriter::new(open, Kind::Changes, out);
+    let ChangesSince { changes, was_gap, is_root_gone, cursor, .. } = since;
+    let is_lost = changes.is_none();
+    let (entries, unwatched) = tree.counts();
+    ChangesHeader { cursor, is_lost, was_gap, is_root_gone, entries, unwatched }.append(writer.out);
+    for change in changes.iter().flatten() {
+        append_change(writer.out, change);
+        writer.send_if_full()?;
+    }
+    writer.finish(Part::Last);
+    Ok(())
+}
+
+fn is_unchanged(since: &ChangesSince) -> bool {
+    let is_empty = since.changes.as_ref().is_some_and(Vec::is_empty);
+    is_empty && !since.was_gap && !since.is_root_gone
+}

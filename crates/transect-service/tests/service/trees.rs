@@ -1,0 +1,240 @@
+//! Trees that are followed: entries and changes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread::ScopedJoinHandle;
+
+use transect::internal::StoredRows;
+use transect::{FieldMask, FileType};
+use transect_live::{ChangeKind, Cursor};
+use transect_service::protocol::WordSearch;
+use transect_service::{Error, Event, TreeChanges};
+use transect_testkit::{TempDir, trees, wait_for};
+
+use crate::support::{Served, told_with};
+
+const WANT: FieldMask = transect_live::COLUMNS.union(FieldMask::NLINK);
+
+/// A tree, and a service that follows it.
+struct Followed {
+    served: Served,
+    root: PathBuf,
+}
+
+impl Followed {
+    fn new(build: impl FnOnce(&Path)) -> Self {
+        let temp = TempDir::new();
+        let root = temp.join("tree");
+        fs::create_dir(&root).unwrap();
+        build(&root);
+        Self { served: Served::following(temp, root.clone()), root }
+    }
+
+    /// Returns the paths whose names have all words, and the types and attributes of all that was sent.
+    fn entries(&self, path: &Path, words: &[&str], ignore_case: bool) -> Vec<PathBuf> {
+        let words = words.iter().map(|word| word.as_bytes()).collect();
+        let search = WordSearch { words, ignore_case };
+        let mut entries = self.served.client().entries(path, WANT, search).unwrap().unwrap();
+        let (mut above, mut found) = (PathBuf::new(), Vec::new());
+        let mut depths: Vec<PathBuf> = Vec::new();
+        while entries.advance(true).unwrap() {
+            depths.truncate(entries.depth());
+            above.clone_from(depths.last().unwrap_or(&PathBuf::new()));
+            let path = above.join(entries.name());
+            if entries.is_match() {
+                let system = transect_sys::file::query_attributes(&path, WANT, false).unwrap();
+                let mut attributes = entries.attributes(WANT);
+                if attributes.file_type() == FileType::Directory {
+                    assert_eq!(attributes.nlink(), None);
+                    system.nlink().into_iter().for_each(|count| attributes.set_nlink(count));
+                }
+                let told = |it| told_with(it, WANT);
+                assert_eq!(told(attributes), told(system), "{}", path.display());
+                found.push(path.clone());
+            }
+            depths.push(path);
+        }
+        found
+    }
+
+    fn changes(&self, cursor: Option<Cursor>) -> TreeChanges {
+        self.served.client().changes(&self.root, cursor, false).unwrap().unwrap()
+    }
+
+    fn cursor(&self) -> Cursor {
+        self.changes(None).header.cursor
+    }
+}
+
+/// Returns what a walk finds, in tree order.
+fn walked(root: &Path) -> Vec<PathBuf> {
+    let table = transect::table::Table::read(root).unwrap();
+    table.iter().map(|row| table.path(row)).collect()
+}
+
+#[test]
+fn entries_of_followed_tree_are_those_of_a_walk() {
+    let followed = Followed::new(|root| {
+        for (name, build) in trees::ALL {
+            fs::create_dir(root.join(name)).unwrap();
+            build(&root.join(name));
+        }
+    });
+    let all = walked(&followed.root);
+    assert_eq!(followed.entries(&followed.root, &[], false), all);
+    for word in ["a", "file", "1", "no such name", "\n"] {
+        let has_word = |path: &&PathBuf| {
+            path.file_name().is_some_and(|name| {
+                name.as_encoded_bytes().windows(word.len()).any(|it| it == word.as_bytes())
+            })
+        };
+        // Of the root the whole path counts.
+        let expected: Vec<&PathBuf> = all[1..].iter().filter(has_word).collect();
+        let mut found = followed.entries(&followed.root, &[word], false);
+        found.retain(|path| *path != followed.root);
+        assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{word}");
+    }
+    let below = followed.root.join("wide");
+    assert_eq!(followed.entries(&below, &[], false), walked(&below));
+}
+
+#[test]
+fn entries_with_words_found_in_either_case_and_after_changes() {
+    let followed = Followed::new(|root| {
+        fs::create_dir_all(root.join("One/two")).unwrap();
+        fs::write(root.join("One/two/Three four"), "1").unwrap();
+        fs::write(root.join("One/four three"), "1").unwrap();
+    });
+    let root = &followed.root;
+    let found = |words: &[&str], ignore_case| {
+        let found = followed.entries(root, words, ignore_case);
+        found.iter().map(|it| it.strip_prefix(root).unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let (both, one) = ([Path::new("One/four three"), Path::new("One/two/Three four")], 0);
+    assert_eq!(found(&["three", "four"], true), both);
+    assert_eq!(found(&["four", "three"], false), [both[one]]);
+    // Not across the end of a name.
+    assert_eq!(found(&["threetwo"], false), [] as [PathBuf; 0]);
+    fs::rename(root.join("One"), root.join("Other")).unwrap();
+    fs::remove_file(root.join("Other/four three")).unwrap();
+    fs::write(root.join("three"), "12").unwrap();
+    assert_eq!(found(&["three"], true), [Path::new("Other/two/Three four"), Path::new("three")]);
+    assert_eq!(found(&["three"], false), [Path::new("three")]);
+    assert_eq!(followed.entries(root, &[], false), walked(root));
+}
+
+#[test]
+fn entries_unknown_outside_of_followed_trees_and_of_missing_paths() {
+    let followed = Followed::new(|root| fs::write(root.join("file"), "1").unwrap());
+    let ask = |path: &Path| {
+        let entries = followed.served.client().entries(path, WANT, WordSearch::default());
+        entries.unwrap().map(drop).unwrap_err()
+    };
+    assert_eq!(ask(followed.served.temp.path()), "not followed");
+    assert_eq!(ask(&followed.root.join("none")), "not in the followed tree");
+    let below = followed.root.join("file");
+    assert_eq!(followed.entries(&below, &[], false), [below.as_path()]);
+    let changes = followed.served.client().changes(&below, None, false).unwrap();
+    assert_eq!(changes.unwrap_err(), "below a followed tree");
+}
+
+#[test]
+fn changes_since_a_cursor_until_the_root_is_gone() {
+    let followed = Followed::new(|root| fs::create_dir(root.join("a")).unwrap());
+    let root = &followed.root;
+    let begin = followed.cursor();
+    fs::write(root.join("a/file"), "1").unwrap();
+    let first = followed.changes(Some(begin));
+    let kinds = |changes: &TreeChanges| {
+        let changes = changes.changes.as_ref().expect("a known cursor").iter();
+        changes
+            .map(|it| (it.kind, it.path.strip_prefix(root).unwrap().to_owned()))
+            .collect::<Vec<_>>()
+    };
+    let added = (ChangeKind::Added, PathBuf::from("a/file"));
+    assert_eq!(kinds(&first), std::slice::from_ref(&added));
+    assert_eq!((first.header.entries, first.header.unwatched), (3, 0));
+    fs::rename(root.join("a"), root.join("b")).unwrap();
+    let renamed = (ChangeKind::Renamed, PathBuf::from("b"));
+    let second = followed.changes(Some(first.header.cursor));
+    assert_eq!(kinds(&second), std::slice::from_ref(&renamed));
+    assert_eq!(kinds(&followed.changes(Some(begin))), [added, renamed]);
+    let other = Cursor { instance: begin.instance ^ 1, ..begin };
+    assert_eq!(followed.changes(Some(other)).changes, None, "a cursor of another service");
+
+    fs::rename(root, followed.served.temp.join("elsewhere")).unwrap();
+    assert!(followed.changes(Some(begin)).header.is_root_gone);
+    let gone = |event: &Event| matches!(event, Event::NotFollowed { .. });
+    followed.served.wait_for("the end of the tree", gone);
+    let entries = followed.served.client().entries(root, WANT, WordSearch::default()).unwrap();
+    assert!(entries.is_err());
+}
+
+#[test]
+fn changes_awaited_and_clients_that_leave_forgotten() {
+    let followed = Followed::new(|_| {});
+    let begin = followed.cursor();
+    std::thread::scope(|scope| {
+        let root = &followed.root;
+        let wait = || {
+            let mut client = followed.served.client();
+            let closer = client.closer();
+            let waiting: ScopedJoinHandle<'_, Result<_, Error>> =
+                scope.spawn(move || client.changes(root, Some(begin), true));
+            (waiting, closer)
+        };
+        let (first, _) = wait();
+        let (second, closer) = wait();
+        let (third, _) = wait();
+        closer.close();
+        assert!(matches!(second.join().unwrap(), Err(Error::Disconnected)));
+        // Nobody waits for the client that left: its connection ends without a change.
+        let is_over = |event: &Event| matches!(event, Event::Broken { .. });
+        followed.served.wait_for("the end of a connection", is_over);
+        assert!(!first.is_finished() && !third.is_finished());
+        fs::write(followed.root.join("file"), "1").unwrap();
+        for waiting in [first, third] {
+            let changes = waiting.join().unwrap().unwrap().unwrap();
+            assert_eq!(changes.changes.map(|changes| changes.len()), Some(1));
+        }
+    });
+}
+
+#[test]
+fn client_that_does_not_read_delays_nobody() {
+    // More than fits into the buffers of a socket.
+    let followed = Followed::new(|root| {
+        for number in 0..20_000 {
+            fs::write(root.join(format!("{number:0>100}")), "").unwrap();
+        }
+    });
+    let search = WordSearch::default();
+    let stuck = followed.served.client().entries(&followed.root, WANT, search.clone()).unwrap();
+    let begin = followed.cursor();
+    fs::write(followed.root.join("new"), "1").unwrap();
+    assert_eq!(followed.changes(Some(begin)).changes.map(|it| it.len()), Some(1));
+    // It gets what was there when it asked.
+    let mut stuck = stuck.unwrap();
+    let mut count = 0;
+    while stuck.advance(true).unwrap() {
+        count += 1;
+    }
+    assert_eq!(count, 20_001);
+    assert_eq!(followed.entries(&followed.root, &["new"], false).len(), 1);
+}
+
+#[test]
+fn service_that_ends_wakes_who_waits() {
+    let followed = Followed::new(|_| {});
+    let begin = followed.cursor();
+    let mut client = followed.served.client();
+    let root = followed.root.clone();
+    let waiting = std::thread::spawn(move || client.changes(&root, Some(begin), true));
+    let stats = || followed.served.client().stats().unwrap();
+    wait_for("the request", || {
+        let requests = stats().into_iter().find(|(name, _)| name == "requests")?;
+        (requests.1 >= 2).then_some(())
+    });
+    drop(followed);
+    assert!(waiting.join().unwrap().is_err());
+}
