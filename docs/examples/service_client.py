@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Print the attributes of paths as JSON lines: service_client.py SOCKET PATH...
 
-A client of `transect serve` on Linux, as docs/SERVICE.md specifies it."""
+A client of `transect live` on Linux, as docs/SERVICE.md specifies it."""
 
 import errno, io, itertools, json, os, socket, struct, sys
 

@@ -8,12 +8,12 @@ mod filter;
 mod find;
 mod lines;
 mod list;
+mod live;
 mod map;
 mod progress;
 mod query;
 mod reclaim;
 mod series;
-mod serve;
 mod service;
 mod since;
 mod snapshot;
@@ -38,12 +38,12 @@ pub(crate) use duplicates::*;
 pub(crate) use find::*;
 pub(crate) use lines::*;
 pub(crate) use list::*;
+pub(crate) use live::*;
 pub(crate) use map::*;
 pub(crate) use progress::*;
 pub(crate) use query::*;
 pub(crate) use reclaim::*;
 pub(crate) use series::*;
-pub(crate) use serve::*;
 pub(crate) use service::*;
 pub(crate) use since::*;
 pub(crate) use snapshot::*;
@@ -108,7 +108,7 @@ const GROUPS: [(&str, &str); 6] = [
     ("Find", "find"),
     ("Remember", "snapshot"),
     ("Files", "transform"),
-    ("Share", "serve"),
+    ("Share", "live"),
     ("System", "doctor"),
 ];
 
@@ -264,10 +264,10 @@ pub(crate) enum Command {
     /// Check files against a list of digests
     #[command(after_long_help = VERIFY_NOTES)]
     Verify(VerifyArgs),
-    /// Serve a cache of attributes to other programs
-    #[command(after_long_help = SERVE_NOTES)]
-    Serve(ServeArgs),
-    /// Freeze, thaw or invalidate the cache of a running `serve`, or show its counters
+    /// Follow trees, and answer other commands from memory
+    #[command(after_long_help = LIVE_NOTES)]
+    Live(LiveArgs),
+    /// Freeze, thaw or invalidate the cache of a running `live`, or show its counters
     #[command(subcommand)]
     Service(ServiceCommand),
     /// Run one task of a scan that is shared among processes or machines

@@ -5,6 +5,7 @@
 
 mod args;
 mod commands;
+mod followed;
 mod habits;
 mod kinds;
 mod opener;
@@ -80,7 +81,7 @@ fn run(command: &Command) -> Result<ExitStatus, CliError> {
         Command::Transform(args) => commands::transform::run(args),
         Command::Verify(args) => commands::verify::run(args),
         Command::Attributes(args) => commands::attributes::run(args),
-        Command::Serve(args) => commands::serve::run(args),
+        Command::Live(args) => commands::live::run(args),
         Command::Service(command) => commands::service::run(command),
         Command::Doctor(args) => commands::doctor::run(args),
         Command::Cache(command) => commands::cache::run(command),

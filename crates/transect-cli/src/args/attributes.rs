@@ -55,7 +55,7 @@ pub(crate) struct AttributesArgs {
           help_heading = TUNING, hide_short_help = true,
           value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Query the service of `transect serve`
+    /// Query the service of `transect live`
     #[arg(long)]
     pub(crate) service: bool,
     /// Query the service at SOCKET, on Windows a pipe

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{AttributeArgs, LineArgs, ProgressArgs};
+use super::{AskLiveArgs, AttributeArgs, LineArgs, ProgressArgs};
 
 pub(crate) const FIND_NOTES: &str = "\
 Searches snapshots that transect keep stored: the answers are as old as the snapshot, and a message says how old that is. \
@@ -72,4 +72,6 @@ pub(crate) struct FindArgs {
     pub(crate) progress: ProgressArgs,
     #[command(flatten)]
     pub(crate) lines: LineArgs,
+    #[command(flatten)]
+    pub(crate) ask: AskLiveArgs,
 }

@@ -68,3 +68,10 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     let number = text.parse().map_err(|_| "not a number".to_owned())?;
     if number == 0 { Err("must be at least 1".to_owned()) } else { Ok(number) }
 }
+
+impl LineArgs {
+    /// Returns whether programs read the output.
+    pub(crate) fn is_for_programs(&self) -> bool {
+        self.json || self.csv || self.null
+    }
+}

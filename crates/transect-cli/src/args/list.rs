@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{ArgAction, Args};
 
-use super::{LineArgs, ProgressArgs, WalkArgs};
+use super::{AskLiveArgs, LineArgs, ProgressArgs, WalkArgs};
 
 pub(crate) const LIST_NOTES: &str = "\
 Entries are printed as soon as they are found, in no particular order; --sort collects them in \
@@ -77,6 +77,8 @@ pub(crate) struct ListArgs {
     pub(crate) progress: ProgressArgs,
     #[command(flatten)]
     pub(crate) lines: LineArgs,
+    #[command(flatten)]
+    pub(crate) ask: AskLiveArgs,
     /// Print the number and the sizes of the entries at the end; hard links count once
     #[arg(long, conflicts_with_all = ["json", "csv", "null", "exec", "exec_batch"])]
     pub(crate) total: bool,

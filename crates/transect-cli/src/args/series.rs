@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use transect_live::Cursor;
 
 use super::{ComparisonArgs, ProgressArgs, RescanArgs, one_of};
 
@@ -138,8 +139,23 @@ pub(crate) struct ChangesArgs {
     ///
     /// TIME is a date (2026-01-31, 2026-01-31T10:00), an age (3d; 1m is a minute, 1M a month), or the beginning of a
     /// day (yesterday, "last week"). If all snapshots are newer, the command fails and reports the age of the oldest.
-    #[arg(long, value_name = "TIME", value_parser = super::filter::parse_time)]
-    pub(crate) since: Option<i64>,
+    ///
+    /// Or a CURSOR, as printed by --cursor and by the command before, with a running `transect live`; see below.
+    #[arg(long, value_name = "TIME", value_parser = parse_since)]
+    pub(crate) since: Option<ChangesSince>,
+    /// Print the place of now in the changes of PATH, which `transect live` follows, for a later --since
+    #[arg(long, conflicts_with_all = ["since", "journal", "list_for", "rescan", "summary", "top", "all", "ignore", "verify",
+          "one_file_system", "exit_code", "json"])]
+    pub(crate) cursor: bool,
+    /// With a CURSOR: print only paths that are there, added, modified or renamed, and end each with NUL, for xargs -0
+    #[arg(
+        short = '0',
+        long = "null",
+        requires = "since",
+        conflicts_with = "json",
+        hide_short_help = true
+    )]
+    pub(crate) null: bool,
     /// Show the change journal of an NTFS volume instead: PATH is its image, device or partition
     ///
     /// Prints one line per record, oldest first: time, path and what happened. Needs no snapshot. PATH can also be a copy
@@ -160,6 +176,21 @@ pub(crate) struct ChangesArgs {
     pub(crate) rescan: RescanArgs,
     #[command(flatten)]
     pub(crate) comparison: ComparisonArgs,
+}
+
+/// Since when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ChangesSince {
+    /// In nanoseconds since 1970 UTC.
+    Time(i64),
+    Cursor(Cursor),
+}
+
+fn parse_since(text: &str) -> Result<ChangesSince, String> {
+    match text.parse() {
+        Ok(cursor) => Ok(ChangesSince::Cursor(cursor)),
+        Err(_) => super::filter::parse_time(text).map(ChangesSince::Time),
+    }
 }
 
 transect_sys::words! {

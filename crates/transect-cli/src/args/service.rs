@@ -79,7 +79,7 @@ pub(crate) enum ServiceCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct SocketArgs {
-    /// Ask the service at SOCKET, on Windows a pipe [default: that of `transect serve`]
+    /// Ask the service at SOCKET, on Windows a pipe [default: that of `transect live`]
     #[arg(long, value_name = "SOCKET")]
     pub(crate) socket: Option<PathBuf>,
 }

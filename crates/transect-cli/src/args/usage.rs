@@ -6,7 +6,7 @@ use clap::Args;
 use transect_snapshot::StoredMeasure;
 use transect_text::size;
 
-use super::{FilterArgs, ProgressArgs, WalkArgs, one_of};
+use super::{AskLiveArgs, FilterArgs, ProgressArgs, WalkArgs, one_of};
 
 pub(crate) const USAGE_NOTES: &str = "\
 Sizes are disk usage: the space that is allocated, directories included, as in du. A file with \
@@ -39,6 +39,8 @@ pub(crate) struct UsageArgs {
     pub(crate) walk: WalkArgs,
     #[command(flatten)]
     pub(crate) progress: ProgressArgs,
+    #[command(flatten)]
+    pub(crate) ask: AskLiveArgs,
     /// Show at most N lines [default: as many as fit]
     ///
     /// 25 if standard output is not a terminal.

@@ -324,6 +324,18 @@ fn reader_parser() -> impl TypedValueParser<Value = ReaderArg> {
 }
 
 impl WalkArgs {
+    /// Returns whether the tree is read as it is without options, except that entries may be excluded by what they are.
+    pub(crate) fn reads_as_usual(&self) -> bool {
+        let FilterArgs { follow, gitignore, broken_links, .. } = self.filter;
+        let Self { reader, buffer_size, stat_order, order, threads, no_profile, .. } = self;
+        let is_tuned = reader.is_some()
+            || buffer_size.is_some()
+            || stat_order.is_some()
+            || order.is_some()
+            || threads.is_some();
+        !(follow || gitignore || broken_links || is_tuned || *no_profile)
+    }
+
     /// Returns the roots: the current directory if none was given.
     pub(crate) fn roots(&self) -> Vec<PathBuf> {
         if self.paths.is_empty() { vec![PathBuf::from(".")] } else { self.paths.clone() }

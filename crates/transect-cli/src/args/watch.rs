@@ -4,10 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::AskLiveArgs;
+
 pub(crate) const WATCH_NOTES: &str = "\
 Reads the tree once, and then prints what changes until Ctrl-C. Lines begin with + added, - removed, ~ modified, > \
 renamed, as those of `diff`; a removed or renamed directory is one line for everything below it. A file that gets \
 another name is removed and added. What changes more than once before it is printed is one line.
+
+If `transect live` follows PATH already, it reports the changes, and nothing is read or watched for this command.
 
 If the kernel drops notifications, the whole tree is compared, and a message reports it. \
 Not seen: stores through a mapping until it is closed, changes through a name outside of the tree, on other machines \
@@ -47,4 +51,6 @@ pub(crate) struct WatchArgs {
     /// Print only paths that are there, added, modified or renamed, and end each with NUL, for xargs -0
     #[arg(short = '0', long = "null")]
     pub(crate) null: bool,
+    #[command(flatten)]
+    pub(crate) ask: AskLiveArgs,
 }

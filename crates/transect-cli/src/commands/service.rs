@@ -1,4 +1,4 @@
-//! `transect service`: commands for the service of `transect serve`.
+//! `transect service`: commands for the service of `transect live`.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -33,7 +33,7 @@ pub(crate) fn connect(socket: Option<&Path>) -> Result<Client, CliError> {
     };
     Client::connect(&socket).map_err(|error| match error {
         Error::NotRunning(..) => {
-            CliError::Failed(format!("{error}; start one with `transect serve`"))
+            CliError::Failed(format!("{error}; start one with `transect live`"))
         }
         error => error.into(),
     })

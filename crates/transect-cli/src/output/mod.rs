@@ -1,5 +1,6 @@
 //! Prints results and messages, as text or JSON.
 
+pub(crate) mod change_lines;
 pub(crate) mod columns;
 pub(crate) mod csv;
 pub(crate) mod inherited;

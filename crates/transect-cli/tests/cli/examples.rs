@@ -21,7 +21,7 @@ const PARSED_ONLY: [(&str, &str); 23] = [
     ("transect map --since", "serves until Ctrl-C"),
     ("transect map --open", "serves until Ctrl-C"),
     ("transect query", "needs DuckDB; query.rs runs them"),
-    ("transect serve", "serves until Ctrl-C"),
+    ("transect live", "serves until Ctrl-C"),
     ("transect watch", "waits for changes; watch.rs makes some"),
     ("transect lab run enumerate --path src", "takes minutes"),
     ("transect lab run enumerate --corpus", "takes minutes"),
@@ -110,7 +110,7 @@ fn prepare_for(env: &TestEnv, command: &str) {
 fn with_service(script: &str) -> String {
     format!(
         ": >service.log
-        \"$TRANSECT\" serve --idle 15m 2>service.log & service=$!
+        \"$TRANSECT\" live --idle 15m 2>service.log & service=$!
         until grep -q 'listening at' service.log; do kill -0 $service || exit 9; done
         ln -sf \"$XDG_RUNTIME_DIR/transect/cache.sock\" cache.sock
         ({script}); code=$?

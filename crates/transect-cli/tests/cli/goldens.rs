@@ -41,7 +41,7 @@ fn json_objects_have_the_keys_reviewed() {
     env.text("sums", "");
     let sums = env.transect(["transform", "blake3", "tree/link"]).exits(0).stdout_text();
     env.text("sums", &sums);
-    let service = env.start(["serve", "--root", "tree", "--idle", "15m"]);
+    let service = env.start(["live", "tree", "--idle", "15m"]);
     wait_until("a service", || env.transect(["service", "stats"]).code == Some(0));
     let mut objects = String::new();
     for command in [

@@ -22,7 +22,7 @@ pub(crate) const COMMANDS: [&str; 27] = [
     "query",
     "transform",
     "verify",
-    "serve",
+    "live",
     "service",
     "task",
     "commit",

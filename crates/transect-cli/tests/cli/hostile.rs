@@ -151,21 +151,21 @@ const CASES: &[(&str, &str)] = &[
         $T attributes --socket="$N/$N" x; $T attributes --columns "$U" x"#,
     ),
     (
-        "serve",
-        r#"$T serve --socket "$N/$N"; $T serve --socket "missing$N/socket"
-        $T serve --socket "s$U" --idle 1s --verbose; $T serve --level "$U""#,
+        "live",
+        r#"$T live --socket "$N/$N"; $T live --socket "missing$N/socket"
+        $T live --socket "s$U" --idle 1s --verbose; $T live --level "$U""#,
     ),
     ("service freeze", r#"$T service freeze --socket "$N/$N"; $T service freeze --socket "s$U""#),
     ("service thaw", r#"$T service thaw --socket "$N/$N"; $T service thaw --socket "s$U""#),
     (
         "service invalidate",
-        r#"$T serve --root "$PWD/$N" --idle 1s --socket s 2>log &
+        r#"$T live "$PWD/$N" --idle 1s --socket s 2>log &
         until grep -q listening log; do kill -0 $! || break; done
         $T service invalidate --socket s "$U" "$N"; $T service invalidate --socket "$N/$N" "$U"; wait"#,
     ),
     (
         "service stats",
-        r#"$T serve --root "$PWD/$N" --root "$PWD/$U" --idle 1s --socket s 2>log &
+        r#"$T live "$PWD/$N" "$PWD/$U" --idle 1s --socket s 2>log &
         until grep -q listening log; do kill -0 $! || break; done
         $T service stats --socket s; $T service stats --json --socket s; $T service stats --socket "s$U"; wait"#,
     ),

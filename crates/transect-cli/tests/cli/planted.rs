@@ -156,8 +156,8 @@ const CASES: &[(&str, &str)] = &[
     ("$T man -o planted", "d"),
     // The service.
     ("$T attributes --socket=planted file", "all"),
-    ("$T serve --idle 1s --socket planted", "s"),
-    ("mv planted planted.lock; $T serve --idle 1s --socket planted", ""),
+    ("$T live --idle 1s --socket planted", "s"),
+    ("mv planted planted.lock; $T live --idle 1s --socket planted", ""),
     // The lab.
     ("$T lab report planted", ""),
     ("$T lab explain planted", ""),

@@ -75,7 +75,7 @@ const REBUILDABLE: &str = "fill tree/Cargo.toml 10; mkdir -p tree/target/debug; 
 const TWO: &str = "transect snapshot tree -o old.pq; fill tree/src/new.rs 5000; \
                    rm tree/README.md; mv tree/docs tree/manual; transect snapshot tree -o new.pq";
 /// A running service. `$!` is its process, as that of a function would be a shell's.
-const SERVED: &str = "\"$TRANSECT\" serve --root tree --idle 15m >served 2>&1 </dev/null & \
+const SERVED: &str = "\"$TRANSECT\" live tree --idle 15m >served 2>&1 </dev/null & \
                       echo $! >.served; until transect service stats; do sleep 0.01; done";
 
 /// All commands that print for people.

@@ -172,7 +172,7 @@ fn wrong_services(env: &TestEnv, root: &Path, runs: usize, stops: &AtomicU64) ->
     let ask = ["attributes", "--json", "--columns", columns, "-0", "--from", "asked"];
     let expected = env.transect(ask).exits(0).quiet().stdout;
     let wrong = |_: &usize| {
-        let mut service = env.start(["serve", "--level", "frozen", "--idle", "15m"]);
+        let mut service = env.start(["live", "--level", "frozen", "--idle", "15m"]);
         let mut first = [0];
         service.child.stderr.as_mut().unwrap().read_exact(&mut first).expect("it answers");
         let ask = [&ask[..], &["--service"]].concat();
@@ -212,7 +212,7 @@ fn stopped_and_continued_programs_lose_no_entry() {
             ("list --one-file-system", answers(&["list", "-0", "--one-file-system", path], sorted)),
             ("usage", answers(&["usage", "--json", path], without_time)),
             ("transform", wrong_transforms(&env, &root, runs, &stops)),
-            ("serve", wrong_services(&env, &root, runs, &stops)),
+            ("live", wrong_services(&env, &root, runs, &stops)),
         ];
         let counts = wrong.map(|(_, wrong)| wrong.to_string()).join(" | ");
         table += &format!("STOPPED | {name} | {runs} | {} | {counts} |\n", stops.into_inner());

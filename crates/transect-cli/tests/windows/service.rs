@@ -32,7 +32,7 @@ impl Service {
     }
 
     fn start_at(env: &TestEnv, pipe: String, args: &[&str]) -> Self {
-        let serve = ["serve", "--socket", &pipe];
+        let serve = ["live", "--socket", &pipe];
         let mut child = env.start(serve.iter().chain(args));
         let stderr = BufReader::new(child.stderr.take().expect("a pipe"));
         let mut service = Self { child, stderr, first_line: String::new(), pipe };
@@ -123,7 +123,7 @@ fn service_second_instance_rejected_until_first_dies() {
     let env = TestEnv::with_tree();
     let service = Service::start(&env, &[]);
     let pipe = service.pipe.clone();
-    let second = env.transect(["serve", "--socket", &pipe]).exits(2);
+    let second = env.transect(["live", "--socket", &pipe]).exits(2);
     let process = service.child.id();
     let expected = format!("transect: a service answers at '{pipe}' already: process {process}\n");
     assert_eq!(second.stderr, expected);
@@ -131,7 +131,7 @@ fn service_second_instance_rejected_until_first_dies() {
     drop(service);
 
     let refused = env.transect(["service", "stats", "--socket", &pipe]).exits(2).stderr;
-    let error = refused.strip_suffix("; start one with `transect serve`\n");
+    let error = refused.strip_suffix("; start one with `transect live`\n");
     let error = error.unwrap_or_else(|| panic!("no advice: {refused}"));
     crate::assert_one_line(error, &format!("transect: no service answers at '{pipe}': "));
     let next = Service::start_at(&env, pipe, &[]);
@@ -146,7 +146,7 @@ fn service_frozen_thawed_and_invalidated_by_command() {
             fs::write(env.dir.join(file), vec![b'x'; bytes]).expect("a file");
         }
     };
-    let service = Service::start(&env, &["--level", "checked", "--root", "tree"]);
+    let service = Service::start(&env, &["--level", "checked", "tree"]);
     let sizes = || [r"tree\plain", r"tree\sub\inner\leaf"].map(|file| service.size(&env, file));
     let level = || {
         let stats = service.command(&env, "stats", &["--json"]).exits(0).quiet().json();
@@ -181,7 +181,7 @@ fn service_level_and_roots_apply() {
     let env = TestEnv::with_tree();
     for level in ["watched", "checked", "frozen", "verified"] {
         fs::write(env.dir.join(r"tree\plain"), "1").expect("a file");
-        let service = Service::start(&env, &["--level", level, "--root", "tree"]);
+        let service = Service::start(&env, &["--level", level, "tree"]);
         assert!(service.first_line.ends_with(&format!("', {level}\n")), "{}", service.first_line);
         assert_eq!(service.size(&env, r"tree\plain"), 1);
         fs::write(env.dir.join(r"tree\plain"), "22").expect("a file");
@@ -204,7 +204,7 @@ fn service_level_and_roots_apply() {
 #[test]
 fn service_stats_shown() {
     let env = TestEnv::with_tree();
-    let service = Service::start(&env, &["--root", "tree"]);
+    let service = Service::start(&env, &["tree"]);
     let ask = ["--columns=size", r"tree\plain", r"tree\missing", r"tree\plain"];
     let _ = service.attributes(&env, &ask).exits(0).quiet();
     let json = service.command(&env, "stats", &["--json"]).exits(0).quiet().json();
@@ -220,7 +220,7 @@ fn service_stats_shown() {
 fn service_idle_ends() {
     let env = TestEnv::new();
     let pipe = format!(r"\\.\pipe\transect-idle-{}", std::process::id());
-    let args = ["serve", "-v", "--idle", "0s", "--socket", &pipe];
+    let args = ["live", "-v", "--idle", "0s", "--socket", &pipe];
     let said = env.transect(args).exits(0).stderr;
     let expected =
         format!("transect: listening at '{pipe}', watched\ntransect: ended after idle time\n");
@@ -232,7 +232,7 @@ fn service_other_than_pipe_rejected() {
     let env = TestEnv::with_tree();
     let reason = r"is not the name of a pipe; use one like \\.\pipe\NAME";
     for (args, name) in [
-        (&["serve", "--socket", "cache.sock"][..], "cache.sock"),
+        (&["live", "--socket", "cache.sock"][..], "cache.sock"),
         (&["service", "freeze", "--socket", r"tree\plain"], r"tree\plain"),
         (&["attributes", r"--socket=\\host\pipe\x", "tree"], r"\\host\pipe\x"),
     ] {
@@ -245,7 +245,7 @@ fn service_other_than_pipe_rejected() {
 #[test]
 fn service_default_pipe_names_user() {
     let env = TestEnv::new();
-    let first = env.transect(["serve", "--idle", "0s"]);
+    let first = env.transect(["live", "--idle", "0s"]);
     assert!(first.stderr.contains(r"'\\.\pipe\transect-S-1-"), "{}", first.stderr);
     let asked = env.transect(["attributes", "--service", "."]);
     let answered = asked.code == Some(0) && asked.stderr.is_empty();

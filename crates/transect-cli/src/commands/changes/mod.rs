@@ -2,13 +2,14 @@
 
 mod journal;
 mod list;
+mod live;
 
 use std::path::{Path, PathBuf};
 
 use transect::{Cancel, FieldMask};
 use transect_snapshot::SinceLevel;
 
-use crate::args::ChangesArgs;
+use crate::args::{ChangesArgs, ChangesSince};
 use crate::commands::diff::{self, ReadingOptions, Side, Sides};
 use crate::commands::snapshot::Since;
 use crate::output::time::{TimeFormatter, age};
@@ -26,7 +27,16 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
     if args.list_for.is_some() {
         reading.fields |= FieldMask::CTIME;
     }
-    let kept = since_kept(path, args.since, reading, args.rescan.rescan, &cancel)?;
+    let since = match args.since {
+        Some(ChangesSince::Cursor(cursor)) => return live::run(args, path, Some(cursor)),
+        _ if args.cursor => return live::run(args, path, None),
+        Some(ChangesSince::Time(time)) if !args.null => Some(time),
+        Some(_) => {
+            return Err(CliError::failed("-0 needs the cursor of a running `transect live`"));
+        }
+        None => None,
+    };
+    let kept = since_kept(path, since, reading, args.rescan.rescan, &cancel)?;
     if !args.comparison.json {
         let time = TimeFormatter::local().text(kept.taken);
         let file = quote::for_terminal(kept.file.as_os_str());

@@ -1,18 +1,17 @@
 //! `transect find`: finds entries of snapshots by their names.
 
 mod disk;
+mod hits;
+mod live;
 mod patterns;
 mod sources;
 
 use std::io::Write;
-use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use serde::Serialize;
-use transect::internal::{ListEntry, ListSink, SortKey};
-use transect::{Cancel, FieldMask, Flow};
+use transect::internal::SortKey;
+use transect::{Cancel, FieldMask};
 use transect_snapshot::{Hit, Search};
-use transect_sys::name_from_bytes;
 
 use crate::args::FindArgs;
 use crate::commands::list::lines;
@@ -22,31 +21,32 @@ use crate::output::json::{PathEntry, object};
 use crate::output::{self, stream};
 use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
-use disk::{DiskCounts, DiskState};
+use hits::Hits;
 use sources::{Source, Sources};
-
-#[derive(Default)]
-struct Found {
-    entries: u64,
-    disk: DiskCounts,
-}
 
 pub(crate) fn run(args: &FindArgs) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;
     let columns = columns(args);
     let search = search(args, &columns)?;
-    let Sources { all: sources, unusable, end } =
-        sources::of(&args.within, args.progress, &cancel)?;
+    let followed = live::followed(args, &search)?;
+    let Sources { all: sources, unusable, end } = match &followed {
+        Some(_) => Sources::default(),
+        None => sources::of(&args.within, args.progress, &cancel)?,
+    };
     for source in &sources {
         check_fields(&source.path, &source.snapshot, search.needed_fields())?;
-        if !args.lines.json {
-            output::note(&source.text());
-        }
     }
-    let found = match args.count {
-        true => count(&sources, &search, &cancel)?,
-        false => print(args, &columns, &sources, &search, &cancel)?,
-    };
+    if !args.lines.json {
+        followed.iter().for_each(|followed| output::note(&followed.text()));
+        sources.iter().for_each(|source| output::note(&source.text()));
+    }
+    let mut hits = Hits::new(args, &columns)?;
+    let followed_root = followed.as_ref().map(|followed| followed.root.clone());
+    if let Some(followed) = followed {
+        live::find(followed.entries, &search, &cancel, &mut hits)?;
+    }
+    find_stored(&sources, &search, &cancel, &mut hits)?;
+    let found = hits.finish()?;
     if cancel.is_cancelled() {
         return Ok(ExitStatus::Interrupted);
     }
@@ -56,6 +56,7 @@ pub(crate) fn run(args: &FindArgs) -> Result<ExitStatus, CliError> {
             found: found.entries,
             disk: args.verify.then_some(found.disk),
             snapshots: sources.iter().map(snapshot).collect::<Vec<_>>(),
+            followed: followed_root.as_deref().map(PathEntry::from),
             unusable: unusable,
         };
         output::print_json(&summary)?;
@@ -82,52 +83,26 @@ fn search(args: &FindArgs, columns: &[Column]) -> Result<Search, CliError> {
         .fields(shown | sorted_by | compared))
 }
 
-fn count(sources: &[Source], search: &Search, cancel: &Cancel) -> Result<Found, CliError> {
-    let mut found = Found::default();
-    for source in sources {
-        let counted = source.snapshot.count(search, cancel);
-        found.entries += counted.map_err(|error| cannot_read(&source.path, &error))?;
-    }
-    Ok(found)
-}
-
-fn print(
-    args: &FindArgs,
-    columns: &[Column],
+fn find_stored(
     sources: &[Source],
     search: &Search,
     cancel: &Cancel,
-) -> Result<Found, CliError> {
-    let output = lines::to_stdout(&args.lines, columns)?;
-    let output = Arc::new(lines::ordered(&args.lines, output));
-    let mut sink = ListSink::new(Arc::clone(&output), 0);
-    let mut found = Found::default();
-    let mut is_full = false;
+    hits: &mut Hits<'_>,
+) -> Result<(), CliError> {
     for source in sources {
-        if is_full {
+        if hits.is_full {
             break;
         }
-        let add = |hit: &Hit<'_>| {
-            let name = name_from_bytes(hit.name.to_vec());
-            let mut entry = ListEntry::new(hit.directory, &name, hit.attributes);
-            found.entries += 1;
-            if args.verify {
-                let state = DiskState::of(&entry);
-                found.disk.add(state);
-                if args.lines.null && state == DiskState::Vanished {
-                    return ControlFlow::Continue(());
-                }
-                entry = entry.with_remark(Some(state.as_str()));
+        let found = match hits.args.count {
+            true => source.snapshot.count(search, cancel).map(|count| hits.found.entries += count),
+            false => {
+                let add = |hit: &Hit<'_>| hits.add(hit.directory, hit.name, hit.attributes);
+                source.snapshot.find(search, cancel, add).map(drop)
             }
-            is_full = sink.add(&entry) == Flow::Quit;
-            if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let searched = source.snapshot.find(search, cancel, add);
-        searched.map_err(|error| cannot_read(&source.path, &error))?;
+        found.map_err(|error| cannot_read(&source.path, &error))?;
     }
-    drop(sink.finish());
-    output.finish()?;
-    Ok(found)
+    Ok(())
 }
 
 fn snapshot(source: &Source) -> impl Serialize {

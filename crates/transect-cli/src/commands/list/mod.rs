@@ -15,6 +15,7 @@ use transect::{Cancel, Diagnostics, FieldMask, Progress, ScanPlan};
 
 use crate::args::ListArgs;
 use crate::commands::snapshot::StoredEntries;
+use crate::followed::{self, Followed};
 use crate::output::columns::Column;
 use crate::output::stream;
 use crate::progress::ProgressLine;
@@ -98,6 +99,23 @@ fn stored(args: &ListArgs) -> Result<Option<StoredEntries<'_>>, CliError> {
     Ok(stored)
 }
 
+/// Returns the entries with these attributes if a service follows the tree; `None` if it is to be read.
+fn followed(args: &ListArgs, want: FieldMask) -> Result<Option<Followed>, CliError> {
+    let is_alone = args.exec.is_empty() && args.exec_batch.is_empty();
+    let columns = lines::columns(&args.lines, false);
+    let others = [Column::Target, Column::Nlink];
+    if !is_alone || columns.iter().any(|column| others.contains(column)) {
+        return Ok(None);
+    }
+    let followed = followed::entries_of(&args.ask, &args.walk, want)?;
+    if let Some(followed) = &followed
+        && !args.lines.is_for_programs()
+    {
+        output::note(&followed.text());
+    }
+    Ok(followed)
+}
+
 struct Source<'a> {
     plan: ScanPlan,
     /// A snapshot, which the plan filters instead of walking.
@@ -117,15 +135,16 @@ fn print<W: Write + Send>(
     let output = Arc::new(output);
     let errors = if args.errors { usize::MAX } else { Diagnostics::DEFAULT_KEPT };
     let sink = || ListSink::new(Arc::clone(&output), errors);
-    let (sink, interrupted, delivered) = match &source.stored {
-        Some(stored) => {
-            let (sink, delivered) = stored.deliver(&source.plan, sink())?;
-            (sink, source.cancel.is_cancelled(), delivered)
-        }
-        None => {
-            let outcome = source.plan.run(sink)?;
-            (outcome.sink, outcome.interrupted, Ok(()))
-        }
+    let Source { plan, stored, cancel } = source;
+    let (sink, interrupted, delivered) = if let Some(stored) = stored {
+        let (sink, delivered) = stored.deliver(plan, sink())?;
+        (sink, cancel.is_cancelled(), delivered)
+    } else if let Some(followed) = followed(args, plan.stored_fields(&sink()))? {
+        let (sink, delivered) = plan.run_on(followed.entries, sink())?;
+        (sink, cancel.is_cancelled(), delivered.map_err(CliError::from))
+    } else {
+        let outcome = plan.run(sink)?;
+        (outcome.sink, outcome.interrupted, Ok(()))
     };
     drop(line);
 
@@ -136,7 +155,7 @@ fn print<W: Write + Send>(
     if let Some(totals) = totals {
         stream::stdout().write_all(human::total_lines(&totals, args.lines.bytes).as_bytes())?;
     }
-    if let (Some(stored), false) = (&source.stored, interrupted) {
+    if let (Some(stored), false) = (stored, interrupted) {
         stored.show_errors(args.errors);
         return Ok((stored.end(), entries));
     }

@@ -24,7 +24,7 @@ use transect_text::units::count;
 use crate::args::{Key, UsageArgs, image_reader};
 use crate::commands::snapshot::{self, stored_tree};
 use crate::progress::ProgressLine;
-use crate::{output, profile};
+use crate::{followed, output, profile};
 use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 use terminal::Shown;
@@ -45,6 +45,11 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
         Some(_) => None,
         None => stored_tree(&args.walk, columns(args))?,
     };
+    let followed = match (&args.import_ncdu, &stored) {
+        (None, None) => followed(args)?,
+        _ => None,
+    };
+    let is_followed = followed.is_some();
     let unverified = stored.as_ref().is_some_and(|stored| stored.unverified);
     let (was_interrupted, stored_end) = match &stored {
         Some(stored) => {
@@ -57,6 +62,7 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
         // Signals are handled only after the import, so that Ctrl-C ends a read from a pipe.
         (Some(file), _) => (interchange::import(file, columns(args))?, None, cancel_on_signal()?),
         (None, Some(stored)) => (stored.table, None, cancel_on_signal()?),
+        (None, None) if let Some(table) = followed => (table, None, cancel_on_signal()?),
         (None, None) => {
             let cancel = cancel_on_signal()?;
             let (options, _) = profile::scan_options(&args.walk);
@@ -94,11 +100,26 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
         Some(outcome) if shared.is_none() => outcome.elapsed,
         _ => began.elapsed(),
     };
-    let disk = outcome.as_ref().and_then(|_| transect::internal::disk_space_of(&args.walk.roots()));
+    let is_now = outcome.is_some() || is_followed;
+    let disk = is_now.then(|| transect::internal::disk_space_of(&args.walk.roots())).flatten();
     let usage =
         Usage { outcome, unverified, elapsed, interrupted, table, disk, measure, view, shared };
     show(args, &usage)?;
     Ok(end)
+}
+
+/// Returns the tree if a service follows it; `None` if it is to be read.
+fn followed(args: &UsageArgs) -> Result<Option<Table>, CliError> {
+    if args.shared || !args.walk.filter.is_default() {
+        return Ok(None);
+    }
+    let columns = columns(args);
+    let followed = followed::entries_of(&args.ask, &args.walk, columns | followed::TOTALS)?;
+    let Some(followed) = followed else { return Ok(None) };
+    if !args.is_exact() {
+        output::note(&followed.text());
+    }
+    Ok(Some(followed.entries.into_table(columns)?))
 }
 
 fn columns(args: &UsageArgs) -> FieldMask {

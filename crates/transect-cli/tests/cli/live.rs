@@ -1,4 +1,4 @@
-//! `transect serve` and its clients, as separate processes.
+//! `transect live` and its clients, as separate processes.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -32,7 +32,7 @@ struct Service {
 impl Service {
     fn start(env: &TestEnv, args: &[&str]) -> Self {
         // It ends by itself if the tests are killed.
-        Self::of(env.start(["serve", "--idle", "15m"].iter().chain(args)))
+        Self::of(env.start(["live", "--idle", "15m"].iter().chain(args)))
     }
 
     fn of(mut running: Running) -> Self {
@@ -106,7 +106,7 @@ fn service_verbose_reports_socket_and_clients() {
 fn service_second_instance_rejected_until_first_dies() {
     let env = TestEnv::new();
     let service = Service::start(&env, &[]);
-    let second = env.transect(["serve"]).exits(2);
+    let second = env.transect(["live"]).exits(2);
     let process = format!("already: process {}\n", service.running.child.id());
     assert!(second.stderr_text().ends_with(&process), "{}", second.text());
     let _ = env.transect(["attributes", "--service", "/"]).exits(0).quiet();
@@ -114,7 +114,7 @@ fn service_second_instance_rejected_until_first_dies() {
     service.kill();
     assert!(usual(&env).exists(), "the socket was not removed");
     let refused = env.transect(["attributes", "--service", "/"]).exits(2);
-    let end = "cache.sock': Connection refused; start one with `transect serve`\n";
+    let end = "cache.sock': Connection refused; start one with `transect live`\n";
     assert!(refused.stderr_text().ends_with(end), "{}", refused.text());
 
     let next = Service::start(&env, &[]);
@@ -201,7 +201,7 @@ fn service_socket_in_shared_directory_rejected() {
     let folder = usual(&env).parent().unwrap().to_owned();
     fs::create_dir(&folder).unwrap();
     env.chmod(&folder, 0o755);
-    let refused = env.transect(["serve"]).exits(2);
+    let refused = env.transect(["live"]).exits(2);
     assert!(refused.stderr_text().ends_with("' is open to other users\n"), "{}", refused.text());
 }
 
@@ -210,7 +210,7 @@ fn service_options_apply() {
     let env = TestEnv::new();
     env.mkdir("in");
     env.write("in/file", 5);
-    let args = ["--level", "frozen", "--root", "in", "--memory", "1M", "--socket", "socket"];
+    let args = ["--level", "frozen", "in", "--memory", "1M", "--socket", "socket"];
     let service = Service::start(&env, &args);
     assert_eq!(service.first, "transect: listening at 'socket', frozen\n");
     let ask = ["attributes", "--socket=socket", "--json", "--columns=size", "in/file", "."];
@@ -225,7 +225,7 @@ fn service_options_apply() {
 #[test]
 fn service_idle_ends() {
     let env = TestEnv::new();
-    let output = env.transect(["serve", "-v", "--idle", "0s"]).exits(0);
+    let output = env.transect(["live", "-v", "--idle", "0s"]).exits(0);
     let said = output.stderr_text();
     assert!(said.ends_with("transect: ended after idle time\n"), "{said}");
     assert!(!usual(&env).exists());
@@ -235,16 +235,16 @@ fn service_idle_ends() {
 fn service_invalid_arguments_reported() {
     let env = TestEnv::new();
     for (args, what) in [
-        (&["serve", "--level", "fast"][..], "invalid value 'fast'"),
-        (&["serve", "--idle", "soon"], "invalid value 'soon'"),
-        (&["serve", "--socket", "no/such/folder"], "cannot lock"),
-        (&["serve", "--socket", "."], "'.' is not a socket"),
+        (&["live", "--level", "fast"][..], "invalid value 'fast'"),
+        (&["live", "--idle", "soon"], "invalid value 'soon'"),
+        (&["live", "--socket", "no/such/folder"], "cannot lock"),
+        (&["live", "--socket", "."], "'.' is not a socket"),
     ] {
         let output = env.transect(args).exits(2);
         assert!(output.stderr_text().contains(what), "{args:?}\n{}", output.text());
     }
     env.write("file", 1);
-    let output = env.transect(["serve", "--socket", "file"]).exits(2);
+    let output = env.transect(["live", "--socket", "file"]).exits(2);
     assert_eq!(output.stderr_text(), "transect: 'file' is not a socket\n");
     assert!(env.path("file").exists());
 }
@@ -253,7 +253,7 @@ fn service_invalid_arguments_reported() {
 fn service_few_descriptors_answers_despite_half_open_connections() {
     let env = TestEnv::new();
     let mut command = env.command("sh");
-    command.args(["-c", r#"ulimit -n 32; exec "$TRANSECT" serve --level frozen"#]);
+    command.args(["-c", r#"ulimit -n 32; exec "$TRANSECT" live --level frozen"#]);
     let service = Service::of(Running::start(&mut command));
     let half = |_| {
         let mut stream = UnixStream::connect(usual(&env)).expect("a connection");
@@ -310,7 +310,7 @@ fn service_invalidated_by_command() {
         lines.iter().map(|line| line["size"].as_u64().unwrap()).collect::<Vec<_>>()
     };
     let write = |bytes| files.iter().for_each(|file| drop(env.write(file, bytes)));
-    let service = Service::start(&env, &["--level", "frozen", "--root", "in"]);
+    let service = Service::start(&env, &["--level", "frozen", "in"]);
     write(1);
     assert_eq!(sizes(), [1, 1]);
     write(22);
@@ -338,7 +338,7 @@ fn service_stats_documented_and_shown() {
     let env = TestEnv::new();
     env.mkdir("in");
     env.write("in/file", 1);
-    let service = Service::start(&env, &["--root", "in", "--socket", "socket"]);
+    let service = Service::start(&env, &["in", "--socket", "socket"]);
     let ask = ["attributes", "--socket=socket", "in/file", "in/missing", "in/file"];
     let _ = env.transect(ask).exits(0).quiet();
     let stats = ["service", "stats", "--socket", "socket"];
@@ -368,7 +368,7 @@ fn service_commands_without_service_fail_with_hint() {
         let refused = env.transect(["service"].iter().chain(args)).exits(2);
         let message = refused.stderr_text();
         assert!(message.starts_with("transect: no service answers at '"), "{message}");
-        assert!(message.ends_with("; start one with `transect serve`\n"), "{message}");
+        assert!(message.ends_with("; start one with `transect live`\n"), "{message}");
         assert!(refused.stdout.is_empty());
     }
 }

@@ -1,0 +1,64 @@
+//! Finds entries of trees that a running `transect live` follows.
+
+use std::path::{Path, PathBuf};
+
+use transect::internal::StoredRows;
+use transect::{Cancel, FileType};
+use transect_service::Entries;
+use transect_service::protocol::WordSearch;
+use transect_snapshot::{Matcher, Search};
+
+use super::hits::Hits;
+use crate::args::FindArgs;
+use crate::followed::{self, Followed};
+use crate::root_path;
+use transect_program::CliError;
+
+/// Returns the entries with the words of a search, of the directory to be searched; without one, of the followed tree that
+/// holds the current directory. `None` if no service follows it.
+pub(super) fn followed(args: &FindArgs, search: &Search) -> Result<Option<Followed>, CliError> {
+    let path = match args.within.as_slice() {
+        [] => Path::new("."),
+        [path] => path,
+        _ => return Ok(None),
+    };
+    let Some((client, roots)) = followed::service(&args.ask) else { return Ok(None) };
+    let resolved = root_path::resolved(path);
+    let holds = |root: &&PathBuf| resolved.starts_with(root);
+    let lowest = roots.iter().filter(holds).max_by_key(|root| root.as_os_str().len());
+    let Some(root) = lowest else { return Ok(None) };
+    let root = if args.within.is_empty() { root.clone() } else { resolved };
+    let words = search.words().filter(|word| !word.is_empty()).collect();
+    let words = WordSearch { words, ignore_case: search.ignores_case() };
+    followed::entries(client, root, search.needed_fields(), words)
+}
+
+/// Adds the entries that a search finds.
+pub(super) fn find(
+    mut entries: Entries,
+    search: &Search,
+    cancel: &Cancel,
+    hits: &mut Hits<'_>,
+) -> Result<(), CliError> {
+    let mut matcher = Matcher::new(search);
+    // The path of the directory of the current entry, with a separator at the end, and its lengths at each depth.
+    let (mut directory, mut lengths) = (Vec::new(), Vec::new());
+    while !cancel.is_cancelled() && entries.advance(true)? {
+        lengths.truncate(entries.depth());
+        directory.truncate(lengths.last().copied().unwrap_or(0));
+        let name = entries.name().as_encoded_bytes();
+        let attributes = entries.attributes(search.needed_fields());
+        let is_found = entries.is_match() && matcher.accepts(&directory, name, &attributes);
+        if is_found && hits.add(&directory, name, &attributes).is_break() {
+            break;
+        }
+        if attributes.file_type() == FileType::Directory {
+            directory.extend_from_slice(name);
+            if directory.last() != Some(&b'/') {
+                directory.push(b'/');
+            }
+            lengths.push(directory.len());
+        }
+    }
+    Ok(())
+}

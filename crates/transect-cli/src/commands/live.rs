@@ -1,0 +1,103 @@
+//! `transect live`: trees that are followed, and a cache of attributes, for several programs.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use transect::{FieldMask, FileType};
+use transect_cache::CacheOptions;
+use transect_service::{Event, ServeOptions, Server, StopReason, create_socket_dir};
+use transect_sys::file::query_attributes;
+
+use crate::args::LiveArgs;
+use crate::output::units::counted;
+use transect_program::user_dirs;
+
+use crate::{output, root_path};
+use transect_program::{CliError, ExitStatus, cancel_on_signal};
+
+pub(crate) fn run(args: &LiveArgs) -> Result<ExitStatus, CliError> {
+    let end = cancel_on_signal()?;
+    transect_sys::host::raise_handle_limit();
+    let socket = match &args.socket {
+        Some(socket) => socket.clone(),
+        None => {
+            let socket = user_dirs::service_socket()?;
+            create_socket_dir(&socket)?;
+            socket
+        }
+    };
+    let mut options = CacheOptions::new(args.level);
+    options.memory = args.memory;
+    let roots = args.paths.iter().map(|path| root_of(path)).collect::<Result<Vec<_>, _>>()?;
+    // Questions about attributes may lead through links.
+    options.roots = args.paths.iter().map(|path| root_path::absolute(path)).collect();
+    options.roots.extend(roots.iter().cloned());
+    options.roots.sort_unstable();
+    options.roots.dedup();
+    let mut server = Server::bind(&socket, options)?;
+    match cfg!(target_os = "linux") {
+        true => server = server.follow(roots),
+        false if roots.is_empty() => {}
+        false => {
+            output::note("trees cannot be followed on this system yet: only attributes are served")
+        }
+    }
+    let place = socket.display();
+    output::note(&format!("listening at '{place}', {}", args.level.as_str()));
+    let mut serve = ServeOptions::default();
+    serve.idle = args.idle;
+    let is_complete = AtomicBool::new(true);
+    let ended = server.run(&serve, &end, |event| match &event {
+        Event::NotFollowed { root, why } => {
+            is_complete.store(false, Ordering::Relaxed);
+            output::error(&format_args!("cannot follow '{}': {why}", root.display()));
+        }
+        Event::Followed { .. } => output::note(&describe(&event)),
+        _ if args.verbose => output::note(&describe(&event)),
+        _ => {}
+    })?;
+    if args.verbose {
+        output::note(match ended {
+            StopReason::Cancelled => "ended as requested",
+            StopReason::Idle => "ended after idle time",
+        });
+    }
+    Ok(ExitStatus::complete_if(is_complete.into_inner()))
+}
+
+/// Returns the path of a directory without links: clients resolve theirs, too.
+fn root_of(path: &Path) -> Result<PathBuf, CliError> {
+    let resolved = root_path::resolved(path);
+    match query_attributes(&resolved, FieldMask::empty(), false) {
+        Ok(found) if found.file_type() == FileType::Directory => Ok(resolved),
+        Ok(_) => Err(CliError::Failed(format!("'{}' is not a directory", path.display()))),
+        Err(error) => {
+            let reason = transect::reason(&error);
+            Err(CliError::Failed(format!("cannot follow '{}': {reason}", path.display())))
+        }
+    }
+}
+
+fn describe(event: &Event) -> String {
+    match event {
+        Event::Connected { process } => format!("process {process} connected"),
+        Event::Refused { user } => format!("rejected user {user}"),
+        Event::Busy { process } => format!("rejected process {process}: too many connections"),
+        Event::Disconnected { process, questions } => {
+            let questions = counted(*questions, "question", "questions");
+            format!("process {process} disconnected after {questions}")
+        }
+        Event::Broken { process, why } => format!("process {process}: {why}"),
+        Event::Followed { root, entries, unwatched } => {
+            let (root, entries) = (root.display(), counted(*entries, "entry", "entries"));
+            let mut text = format!("following '{root}', {entries}");
+            if *unwatched > 0 {
+                let directories = counted(*unwatched, "directory is", "directories are");
+                text += &format!("; {directories} not watched");
+            }
+            text
+        }
+        Event::NotFollowed { root, why } => format!("cannot follow '{}': {why}", root.display()),
+        Event::Failed { why } => format!("cannot accept a connection: {why}"),
+    }
+}

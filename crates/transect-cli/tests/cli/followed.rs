@@ -1,0 +1,265 @@
+//! What commands take from a running `transect live`.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::symlink;
+use std::process::ChildStderr;
+
+use crate::harness::{Output, Running, TestEnv};
+use crate::tree;
+use rustix::process::Signal;
+
+/// A service that follows a tree.
+struct Live {
+    running: Running,
+    said: BufReader<ChildStderr>,
+}
+
+impl Live {
+    fn start(env: &TestEnv, root: &str) -> Self {
+        let mut running = env.start(["live", "--idle", "15m", root]);
+        let mut said = BufReader::new(running.child.stderr.take().expect("a pipe"));
+        let mut line = String::new();
+        while !line.contains("following '") {
+            line.clear();
+            assert!(said.read_line(&mut line).expect("a pipe can be read") > 0, "it ended");
+        }
+        Self { running, said }
+    }
+
+    /// Ends it, and returns its exit code and the rest of its messages.
+    fn end(mut self) -> (Option<i32>, String) {
+        self.running.signal(Signal::TERM);
+        let mut text = String::new();
+        self.said.read_to_string(&mut text).expect("a pipe can be read");
+        (self.running.finish().code, text)
+    }
+}
+
+/// Whether the service was asked, by the message.
+fn is_from_live(output: &Output) -> bool {
+    output.stderr_text().contains("from `transect live`, which follows '")
+}
+
+/// Returns the lines without those that tell times, sorted: a walk prints entries as it finds them.
+fn sorted(output: &Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut lines: Vec<String> = text.split(['\n', '\0']).map(str::to_owned).collect();
+    lines.retain(|line| !line.contains("complete in"));
+    lines.sort();
+    lines
+}
+
+fn facts(output: &Output) -> serde_json::Value {
+    let mut json = output.json();
+    let object = json.as_object_mut().expect("an object");
+    // A tree that was not read now has no reader.
+    object.retain(|key, _| !["elapsed_ns", "disk", "order", "reader", "threads"].contains(&&**key));
+    json
+}
+
+#[test]
+fn followed_tree_answers_as_a_walk_after_every_change() {
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    symlink("nowhere", env.path("tree/dangling")).unwrap();
+    let live = Live::start(&env, "tree");
+    let lists: &[&[&str]] = &[
+        &["list", "tree"],
+        &["list", "-0", "tree"],
+        &["list", "--columns", "type,size,allocated,mtime,inode,path", "tree"],
+        &["list", "--csv", "tree"],
+        &["list", "-t", "f", "--sort", "size", "--limit", "3", "tree"],
+        &["list", "-g", "*a*", "--size", "+1", "-d", "2", "tree"],
+        &["list", "--empty", "tree"],
+        &["list", "--total", "tree"],
+        &["usage", "-n", "100", "tree"],
+        &["usage", "--by", "ext", "tree"],
+        &["usage", "--files", "-n", "100", "--csv", "tree"],
+    ];
+    let compare = |what: &str| {
+        for args in lists {
+            let told = env.transect(args.iter());
+            let walked = env.transect(args.iter().chain(&["--live", "no"]));
+            assert!(!is_from_live(&walked), "{args:?}");
+            let is_silent = ["-0", "--csv"].iter().any(|it| args.contains(it));
+            assert!(is_silent || is_from_live(&told), "{args:?}: {}", told.text());
+            assert_eq!(told.code, walked.code, "{what}, {args:?}: {}", told.text());
+            let (told, walked) = (sorted(&told), sorted(&walked));
+            let other = told.iter().zip(&walked).find(|(told, walked)| told != walked);
+            assert_eq!((told.len(), other), (walked.len(), None), "{what}, {args:?}");
+        }
+        let usage = ["usage", "--json", "-n", "1000", "tree"];
+        let told = facts(&env.transect(usage).exits(0));
+        let walked = facts(&env.transect(usage.iter().chain(&["--live", "no"])).exits(0));
+        assert_eq!(told, walked, "{what}");
+    };
+    compare("first");
+    env.mkdir("tree/new/below");
+    env.write("tree/new/below/file", 10_000);
+    compare("a new directory");
+    fs::rename(env.path("tree/new"), env.path("tree/renamed")).unwrap();
+    fs::hard_link(env.path("tree/renamed/below/file"), env.path("tree/second")).unwrap();
+    compare("a renamed directory and a second name");
+    fs::remove_dir_all(env.path("tree/renamed")).unwrap();
+    env.write("tree/second", 3);
+    compare("a removed directory");
+    assert_eq!(live.end(), (Some(0), String::new()));
+    let after = env.transect(["list", "tree"]).exits(0);
+    assert!(!is_from_live(&after));
+}
+
+#[test]
+fn followed_tree_not_asked_for_what_it_does_not_know() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    env.write("tree/file", 5);
+    env.text("tree/.gitignore", "file");
+    env.mkdir("other");
+    symlink("tree", env.path("link")).unwrap();
+    let _live = Live::start(&env, "tree");
+    for args in [
+        &["list", "-L", "tree"][..],
+        &["list", "--gitignore", "tree"],
+        &["list", "--columns", "mode,path", "tree"],
+        &["list", "--columns", "nlink,path", "tree"],
+        &["list", "--reader", "walk", "tree"],
+        &["list", "-j", "1", "tree"],
+        &["list", "tree", "other"],
+        &["list", "other"],
+        &["list", "link"],
+        &["list", "tree/file"],
+        &["list", "tree", "--exec", "true"],
+        &["usage", "--by", "owner", "tree"],
+        &["usage", "-g", "file", "tree"],
+    ] {
+        let output = env.transect(args).exits(0);
+        assert!(!is_from_live(&output), "{args:?}");
+    }
+    let missing = env.transect(["list", "tree/missing"]).exits(2);
+    assert!(!is_from_live(&missing));
+    for args in [&["list", "./tree/../tree"][..], &["usage", "tree"]] {
+        assert!(is_from_live(&env.transect(args).exits(0)), "{args:?}");
+    }
+}
+
+#[test]
+fn find_searches_followed_tree_as_it_is_now() {
+    let env = TestEnv::new();
+    env.mkdir("tree/src");
+    env.write("tree/src/main.rs", 5);
+    env.write("tree/src/Main.txt", 5);
+    let live = Live::start(&env, "tree");
+    let found = |args: &[&str]| {
+        let output = env.transect(["find", "--in", "tree"].iter().chain(args));
+        assert!(is_from_live(&output), "{}", output.text());
+        let below = env.path("tree").display().to_string();
+        output.stdout_text().replace(&below, "").lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&["main"]), ["/src/main.rs"]);
+    assert_eq!(found(&["-i", "main"]), ["/src/Main.txt", "/src/main.rs"]);
+    assert_eq!(found(&["src/ma"]), ["/src/main.rs"]);
+    assert_eq!(found(&["--glob", "src/*.rs"]), ["/src/main.rs"]);
+    assert_eq!(found(&["--regex", "^.ain"]).len(), 2);
+    assert_eq!(found(&["-t", "d", "src"]), ["/src"]);
+    assert_eq!(found(&["--count", "ain"]), ["2"]);
+    assert_eq!(found(&["none"]), [] as [&str; 0]);
+    env.write("tree/src/domain", 1);
+    fs::remove_file(env.path("tree/src/main.rs")).unwrap();
+    assert_eq!(found(&["main"]), ["/src/domain"]);
+    let json = env.transect(["find", "--in", "tree/src", "--json", "main"]).exits(0);
+    let last = json.stdout_text().lines().last().map(str::to_owned).expect("a summary");
+    let summary: serde_json::Value = serde_json::from_str(&last).expect("JSON");
+    assert_eq!(summary["followed"]["path"], env.path("tree/src").to_str().unwrap());
+    assert_eq!(summary["found"], 1);
+    assert_eq!(live.end().0, Some(0));
+    let none = env.transect(["find", "--in", "tree", "main"]).exits(2);
+    assert!(none.stderr_text().contains("no snapshot"), "{}", none.text());
+}
+
+#[test]
+fn changes_since_cursor_printed_and_lost_cursors_reported() {
+    let env = TestEnv::new();
+    env.mkdir("tree/a");
+    let live = Live::start(&env, "tree");
+    let cursor = env.transect(["changes", "--cursor", "tree"]).exits(0).quiet().stdout_text();
+    let cursor = cursor.trim_end();
+    env.write("tree/a/file", 1);
+    fs::rename(env.path("tree/a"), env.path("tree/b")).unwrap();
+    let since = |more: &[&str]| {
+        env.transect(["changes", "--since", cursor].iter().chain(more).chain(&["tree"]))
+    };
+    let text = since(&[]).exits(0);
+    // It may have been noticed when it was empty.
+    let lines = text.stdout_text();
+    let lines: Vec<&str> = lines.lines().filter(|line| !line.starts_with('~')).collect();
+    assert_eq!(lines, ["+ tree/a/file", "> tree/a/ → tree/b/"]);
+    let next = text.stderr_text();
+    let next = next.trim_end().strip_prefix("transect: cursor ").expect("the next cursor");
+    assert!(since(&["-0"]).exits(0).stdout_text().ends_with("tree/a/file\0tree/b\0"));
+    let json = since(&["--json"]).exits(0).quiet().stdout_text();
+    let lines: Vec<serde_json::Value> =
+        json.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let [.., renamed, end] = &lines[..] else { panic!("too few lines") };
+    assert_eq!(renamed["from"], "tree/a");
+    assert_eq!((&end["event"], &end["cursor"]), (&"end".into(), &next.into()));
+    let nothing = env.transect(["changes", "--since", next, "tree"]).exits(0);
+    assert_eq!(nothing.stdout_text(), "");
+    let other = env.transect(["changes", "--since", "1:1", "tree"]).exits(1);
+    assert!(other.stderr_text().contains("anything may have changed"), "{}", other.text());
+    let below = env.transect(["changes", "--cursor", "tree/b"]).exits(2);
+    assert!(below.stderr_text().contains("is not followed, so it has no cursors"));
+    fs::rename(env.path("tree"), env.path("gone")).unwrap();
+    let (code, said) = live.end();
+    // It may have ended before it noticed that.
+    assert!(code == Some(1) || said.is_empty(), "{said}");
+    let unknown = env.transect(["changes", "--since", next, "gone"]).exits(2);
+    assert!(unknown.stderr_text().contains("transect live"), "{}", unknown.text());
+}
+
+#[test]
+fn watch_prints_what_the_service_reports_until_interrupted() {
+    let env = TestEnv::new();
+    env.mkdir("tree/a");
+    let live = Live::start(&env, "tree");
+    let begin = || {
+        let mut watching = env.start(["watch", "--json", "tree"]);
+        let mut out = BufReader::new(watching.child.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        out.read_line(&mut line).expect("a pipe can be read");
+        let ready: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+        assert_eq!((&ready["event"], &ready["entries"]), (&"ready".into(), &2.into()));
+        assert!(ready["cursor"].is_string());
+        (watching, out)
+    };
+    let (watching, mut out) = begin();
+    env.write("tree/a/file", 1);
+    let mut line = String::new();
+    out.read_line(&mut line).expect("a pipe can be read");
+    assert!(line.starts_with(r#"{"change":"added","path":"tree/a/file","#), "{line}");
+    watching.signal(Signal::INT);
+    assert_eq!(watching.finish().code, Some(130));
+
+    fs::remove_file(env.path("tree/a/file")).unwrap();
+    let (watching, _out) = begin();
+    assert_eq!(live.end().0, Some(0));
+    let ended = watching.finish().exits(2);
+    assert!(ended.stderr_text().contains("the service has ended"), "{}", ended.text());
+}
+
+#[test]
+fn live_root_that_is_no_directory_refused_and_one_that_goes_reported() {
+    let env = TestEnv::new();
+    env.write("file", 1);
+    for (root, why) in [("file", "is not a directory"), ("none", "cannot follow 'none': ")] {
+        let refused = env.transect(["live", root]).exits(2);
+        assert!(refused.stderr_text().contains(why), "{}", refused.text());
+    }
+    env.mkdir("tree");
+    let mut live = Live::start(&env, "tree");
+    fs::remove_dir(env.path("tree")).unwrap();
+    let mut line = String::new();
+    live.said.read_line(&mut line).expect("a pipe can be read");
+    assert!(line.contains("it is not there any more"), "{line}");
+    assert_eq!(live.end().0, Some(1));
+}
