@@ -54,6 +54,12 @@ pub(crate) fn service(args: &AskLiveArgs) -> Option<(Client, Vec<PathBuf>)> {
     Some((client, roots))
 }
 
+/// Returns the root that holds a path without links, the lowest of several.
+pub(crate) fn lowest_of<'r>(roots: &'r [PathBuf], path: &Path) -> Option<&'r PathBuf> {
+    let holds = |root: &&PathBuf| path.starts_with(root);
+    roots.iter().filter(holds).max_by_key(|root| root.as_os_str().len())
+}
+
 /// Returns the entries below the only path of the arguments, if a service follows all of them. They have these attributes.
 pub(crate) fn entries_of(
     args: &AskLiveArgs,

@@ -60,6 +60,20 @@ Examples:
 
 Exit codes: 0 done; 2 wrong usage, or no service answers.";
 
+const GIT_HOOK_NOTES: &str = "\
+Git calls it with the version of its protocol (2) and the token of the last answer, and then looks only at the files that are \
+printed. Without a service that follows the working tree, it fails, and git looks at all files.
+
+Examples:
+  Let git ask the service in this working tree:
+    git config core.fsmonitor 'transect service git-hook' && git config core.untrackedCache true
+  Undo that:
+    git config --unset core.fsmonitor
+  See what git would be told:
+    transect service git-hook 2 \"$(transect changes --cursor)\"
+
+Exit codes: 0 done; 1 no service follows the current directory; 2 wrong usage.";
+
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum ServiceCommand {
@@ -75,6 +89,9 @@ pub(crate) enum ServiceCommand {
     /// Show the level, the roots and the counters of the service
     #[command(after_long_help = STATS_NOTES)]
     Stats(ServiceStatsArgs),
+    /// Tell git what changed, as its hook fsmonitor, so that git status looks only at that
+    #[command(after_long_help = GIT_HOOK_NOTES)]
+    GitHook(GitHookArgs),
 }
 
 #[derive(Debug, Args)]
@@ -91,6 +108,16 @@ pub(crate) struct ServiceInvalidateArgs {
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) socket: SocketArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GitHookArgs {
+    /// The version of the hook: 2
+    #[arg(value_name = "VERSION", value_parser = clap::value_parser!(u8).range(2..=2))]
+    pub(crate) version: u8,
+    /// What the last answer began with
+    #[arg(value_name = "TOKEN")]
+    pub(crate) token: String,
 }
 
 #[derive(Debug, Args)]

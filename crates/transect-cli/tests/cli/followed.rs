@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::symlink;
 use std::process::ChildStderr;
 
-use crate::harness::{Output, Running, TestEnv};
+use crate::harness::{Output, Running, TestEnv, skip};
 use crate::tree;
 use rustix::process::Signal;
 
@@ -262,4 +262,66 @@ fn live_root_that_is_no_directory_refused_and_one_that_goes_reported() {
     live.said.read_line(&mut line).expect("a pipe can be read");
     assert!(line.contains("it is not there any more"), "{line}");
     assert_eq!(live.end().0, Some(1));
+}
+
+#[test]
+fn git_status_equal_with_and_without_hook() {
+    let env = TestEnv::new();
+    let git = |args: &str| {
+        let identity = "-c user.name=a -c user.email=a@b.c -c init.defaultBranch=main";
+        env.sh(&format!("cd tree && git {identity} {args}"))
+    };
+    if env.sh("git --version").code != Some(0) {
+        return skip("git_status_equal_with_and_without_hook", "needs git").unwrap_or_default();
+    }
+    env.mkdir("tree/src/deep/er");
+    for number in 0..50 {
+        env.write(format!("tree/src/deep/file{number}"), number);
+        env.write(format!("tree/src/deep/er/file{number}"), number);
+    }
+    let _ = git("init -q").exits(0);
+    let _ = git("add .").exits(0);
+    let _ = git("commit -qm begin").exits(0);
+    let _live = Live::start(&env, ".");
+    let is_asked = || {
+        let traced = env.sh("cd tree && GIT_TRACE_FSMONITOR=1 git status --porcelain").exits(0);
+        traced.stderr_text().contains("git-hook' returned success")
+    };
+    let _ = git("config core.untrackedCache true").exits(0);
+    let _ = git(r#"config core.fsmonitor '"$TRANSECT" service git-hook'"#).exits(0);
+    assert!((0..2).any(|_| is_asked()), "git does not ask");
+    let mut step = 0;
+    let mut compare = |what: &str| {
+        step += 1;
+        // The second time, only what changed is looked at.
+        let told = [(); 2].map(|()| git("status --porcelain").exits(0).quiet().stdout_text());
+        // Without writing the index, which would then forget the token.
+        let walked = "--no-optional-locks -c core.fsmonitor= -c core.untrackedCache=false";
+        let walked = git(&format!("{walked} status --porcelain"));
+        let walked = walked.exits(0).stdout_text();
+        assert_eq!(told, [walked.clone(), walked], "step {step}: {what}");
+    };
+    compare("nothing changed");
+    env.write("tree/src/deep/file7", 700);
+    compare("a file was written");
+    fs::remove_file(env.path("tree/src/deep/er/file3")).unwrap();
+    env.write("tree/src/new file", 1);
+    compare("a file is gone, another one is new");
+    fs::rename(env.path("tree/src/deep"), env.path("tree/src/other")).unwrap();
+    compare("a directory was renamed");
+    env.write("tree/src/other/er/file9", 900);
+    env.mkdir("tree/src/other/er/new");
+    env.write("tree/src/other/er/new/file", 1);
+    compare("changes below a renamed directory");
+    fs::rename(env.path("tree/src/other"), env.path("outside")).unwrap();
+    compare("a directory has left the working tree");
+    env.write("outside/file1", 100);
+    fs::rename(env.path("outside"), env.path("tree/src/deep")).unwrap();
+    compare("it has returned");
+    let _ = git("checkout -q -f HEAD").exits(0);
+    compare("all files were restored");
+    fs::remove_dir_all(env.path("tree/src/deep/er")).unwrap();
+    compare("a directory was removed");
+    let asked = git(r#"-c core.fsmonitor='"$TRANSECT" service git-hook' status --porcelain"#);
+    assert_eq!(asked.exits(0).stdout_text().lines().count(), 51, "50 are gone, one is new");
 }

@@ -37,13 +37,14 @@ pub(crate) const COMMANDS: [&str; 27] = [
 pub(crate) const PART: &str = "lab";
 
 /// The commands of the page cache, and of the service.
-pub(crate) const OF_GROUPS: [[&str; 2]; 6] = [
+pub(crate) const OF_GROUPS: [[&str; 2]; 7] = [
     ["cache", "status"],
     ["cache", "drop"],
     ["service", "freeze"],
     ["service", "thaw"],
     ["service", "invalidate"],
     ["service", "stats"],
+    ["service", "git-hook"],
 ];
 
 /// The commands of the lab.

@@ -1,6 +1,6 @@
 //! Finds entries of trees that a running `transect live` follows.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use transect::internal::StoredRows;
 use transect::{Cancel, FileType};
@@ -24,9 +24,7 @@ pub(super) fn followed(args: &FindArgs, search: &Search) -> Result<Option<Follow
     };
     let Some((client, roots)) = followed::service(&args.ask) else { return Ok(None) };
     let resolved = root_path::resolved(path);
-    let holds = |root: &&PathBuf| resolved.starts_with(root);
-    let lowest = roots.iter().filter(holds).max_by_key(|root| root.as_os_str().len());
-    let Some(root) = lowest else { return Ok(None) };
+    let Some(root) = followed::lowest_of(&roots, &resolved) else { return Ok(None) };
     let root = if args.within.is_empty() { root.clone() } else { resolved };
     let words = search.words().filter(|word| !word.is_empty()).collect();
     let words = WordSearch { words, ignore_case: search.ignores_case() };

@@ -1,5 +1,7 @@
 //! `transect service`: commands for the service of `transect live`.
 
+mod git_hook;
+
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
@@ -21,6 +23,7 @@ pub(crate) fn run(command: &ServiceCommand) -> Result<ExitStatus, CliError> {
         ServiceCommand::Thaw(args) => connect(args.socket.as_deref())?.thaw()?,
         ServiceCommand::Invalidate(args) => return invalidate(args),
         ServiceCommand::Stats(args) => stats(args)?,
+        ServiceCommand::GitHook(args) => return git_hook::run(args),
     }
     Ok(ExitStatus::Complete)
 }
