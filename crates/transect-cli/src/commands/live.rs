@@ -35,6 +35,8 @@ pub(crate) fn run(args: &LiveArgs) -> Result<ExitStatus, CliError> {
     options.roots.sort_unstable();
     options.roots.dedup();
     let mut server = Server::bind(&socket, options)?;
+    let place = socket.display();
+    output::note(&format!("listening at '{place}', {}", args.level.as_str()));
     match cfg!(target_os = "linux") {
         true => server = server.follow(roots),
         false if roots.is_empty() => {}
@@ -42,15 +44,13 @@ pub(crate) fn run(args: &LiveArgs) -> Result<ExitStatus, CliError> {
             output::note("trees cannot be followed on this system yet: only attributes are served")
         }
     }
-    let place = socket.display();
-    output::note(&format!("listening at '{place}', {}", args.level.as_str()));
     let mut serve = ServeOptions::default();
     serve.idle = args.idle;
     let is_complete = AtomicBool::new(true);
     let ended = server.run(&serve, &end, |event| match &event {
-        Event::NotFollowed { root, why } => {
+        Event::NotFollowed { .. } => {
             is_complete.store(false, Ordering::Relaxed);
-            output::error(&format_args!("cannot follow '{}': {why}", root.display()));
+            output::error(&describe(&event));
         }
         Event::Followed { .. } => output::note(&describe(&event)),
         _ if args.verbose => output::note(&describe(&event)),
