@@ -58,6 +58,7 @@ def check(printed, names, files):
     assert "added notes.txt None 4\n" in output("must be absolute")
     cache = output("which changes it may miss")
     assert cache.startswith("5 False\n") and "not_found" in cache
+    assert output("a renamed directory also has its") == "added ./new 0\n"
     transformed = output("With `check=True`, nothing is changed").splitlines()
     assert "./a.txt same 5 5" in transformed and len(transformed[-1]) == 64
     assert "./sub/large.tar.gz" in output("largest files")

@@ -7,7 +7,7 @@
 
 ``scan`` reads trees into a table for data frames, ``walk``, ``entries`` and ``glob`` iterate over their
 entries, ``os_walk`` replaces ``os.walk``, ``usage`` lists what needs the most space, ``read_snapshot`` and ``diff`` tell what changed,
-``treemap`` shows a tree as a treemap, ``transform`` changes files.
+``treemap`` shows a tree as a treemap, ``watch`` tells what changes as it happens, ``transform`` changes files.
 """
 
 import sys as _sys
@@ -20,6 +20,7 @@ from ._filters import Filters
 from ._native import (
     AttributeCache,
     Attributes,
+    Change,
     Diff,
     Entry,
     ErrorInfo,
@@ -33,6 +34,7 @@ from ._native import (
     Transform,
     Usage,
     Walk,
+    Watch,
     __version__,
     diff,
     entries,
@@ -43,12 +45,14 @@ from ._native import (
     treemap,
     usage,
     walk,
+    watch,
 )
 from ._os_walk import os_walk
 
 __all__ = [
     "AttributeCache",
     "Attributes",
+    "Change",
     "Diff",
     "Entry",
     "ErrorInfo",
@@ -63,6 +67,7 @@ __all__ = [
     "Transform",
     "Usage",
     "Walk",
+    "Watch",
     "__version__",
     "diff",
     "entries",
@@ -74,4 +79,5 @@ __all__ = [
     "treemap",
     "usage",
     "walk",
+    "watch",
 ]

@@ -13,6 +13,7 @@ from typing_extensions import Unpack, disjoint_base
 from ._filters import Filters, FiltersOfGlob, _FileType, _Path
 
 _Key: TypeAlias = Literal["ext", "owner", "type"]
+_ChangeKind: TypeAlias = Literal["removed", "renamed", "added", "modified"]
 _Level: TypeAlias = Literal["frozen", "checked", "watched", "verified"]
 _Status: TypeAlias = Literal[
     "changed", "would_change", "same", "inspected", "same_file", "skipped", "failed"
@@ -24,6 +25,7 @@ _Sort: TypeAlias = Literal[
 __all__ = [
     "AttributeCache",
     "Attributes",
+    "Change",
     "Diff",
     "DirectoryReader",
     "Entry",
@@ -38,6 +40,7 @@ __all__ = [
     "Transform",
     "Usage",
     "Walk",
+    "Watch",
     "__version__",
     "check_folder",
     "commit",
@@ -55,6 +58,7 @@ __all__ = [
     "treemap",
     "usage",
     "walk",
+    "watch",
 ]
 
 __version__: str
@@ -261,6 +265,37 @@ class Walk:
     def __enter__(self) -> Walk: ...
     def __exit__(self, *_args: object) -> None: ...
 
+@final
+class Change(os.PathLike[str]):
+    @property
+    def kind(self) -> _ChangeKind: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def old_path(self) -> str | None: ...
+    @property
+    def type(self) -> _FileType: ...
+    def __fspath__(self) -> str: ...
+
+@final
+class Watch:
+    def __iter__(self) -> Iterator[Change]: ...
+    def __next__(self) -> Change: ...
+    def close(self) -> None: ...
+    @property
+    def complete(self) -> bool: ...
+    @property
+    def errors(self) -> list[ErrorInfo]: ...
+    @property
+    def entries(self) -> int: ...
+    @property
+    def unwatched(self) -> int: ...
+    @property
+    def gaps(self) -> int: ...
+    def __enter__(self) -> Watch: ...
+    def __exit__(self, *_args: object) -> None: ...
+
+def watch(path: _Path) -> Watch: ...
 def scan(
     paths: _Path | Iterable[_Path],
     *,

@@ -39,6 +39,7 @@ mod tasks;
 mod transform;
 mod usage;
 mod walk;
+mod watch;
 
 use pyo3::prelude::*;
 
@@ -63,6 +64,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<transform::Transform>()?;
     module.add_class::<usage::Usage>()?;
     module.add_class::<walk::Walk>()?;
+    module.add_class::<watch::Change>()?;
+    module.add_class::<watch::Watch>()?;
     module.add_function(wrap_pyfunction!(diff::diff, module)?)?;
     module.add_function(wrap_pyfunction!(list::glob, module)?)?;
     module.add_function(wrap_pyfunction!(list::list, module)?)?;
@@ -79,5 +82,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tasks::run_task, module)?)?;
     module.add_function(wrap_pyfunction!(transform::transform, module)?)?;
     module.add_function(wrap_pyfunction!(walk::walk, module)?)?;
+    module.add_function(wrap_pyfunction!(watch::watch, module)?)?;
     fork::register(module)
 }

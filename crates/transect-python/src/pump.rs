@@ -56,7 +56,7 @@ impl<T> BatchSender<T> {
     }
 
     /// Sends what was added. Returns false if nothing is received any more.
-    fn flush(&mut self) -> bool {
+    pub(crate) fn flush(&mut self) -> bool {
         self.count = 0;
         self.batches.send(std::mem::take(&mut self.batch)).is_ok()
     }
@@ -100,7 +100,7 @@ impl<T: Send + 'static> Pump<T> {
         Ok(Self { batch: Vec::new().into_iter(), running, cancel, owner })
     }
 
-    /// Returns the next item; `None` after the last one.
+    /// Returns the next item; `None` after the last one, or if there is none and it was cancelled.
     ///
     /// # Errors
     /// What a signal handler raised. Dropping the pump stops the thread then.
@@ -113,6 +113,7 @@ impl<T: Send + 'static> Pump<T> {
             let batches = &mut running.batches;
             match py.detach(move || batches.recv_timeout(SIGNALS)) {
                 Ok(batch) => self.batch = batch.into_iter(),
+                Err(RecvTimeoutError::Timeout) if self.cancel.is_cancelled() => return Ok(None),
                 Err(RecvTimeoutError::Timeout) => py.check_signals()?,
                 Err(RecvTimeoutError::Disconnected) => {
                     let ended = self.running.take().map(|running| running.stop(py));
