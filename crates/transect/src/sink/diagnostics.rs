@@ -8,7 +8,7 @@ use crate::error::{Operation, ScanError};
 use crate::sink::{Omission, SkipReason};
 
 /// Errors with their paths, and counts of everything that is not in a result.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Diagnostics {
     /// The number of errors.

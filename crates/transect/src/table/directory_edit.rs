@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 use transect_sys::{Attributes, FileId, FileType};
@@ -72,8 +73,7 @@ impl Table {
     /// [`Error::TooManyEntries`]
     pub fn renumbered(&self) -> Result<(Self, Renumbering), Error> {
         let mut copy = self.copied()?;
-        copy.diagnostics = self.diagnostics.counts();
-        copy.diagnostics.kept_errors = self.diagnostics.kept_errors.clone();
+        copy.diagnostics = Arc::clone(&self.diagnostics);
         let known = self.base.directories.all.len() + self.edits.new_directories as usize;
         let mut ids = vec![Renumbering::GONE; known];
         // Both are in the order of names.
@@ -95,7 +95,7 @@ pub struct TableEditor {
     /// The attributes of files with several names, as far as they were queried.
     current: HashMap<FileId, Attributes, FixedState>,
     /// The errors of the table before, as far as their directories are still there.
-    diagnostics: Diagnostics,
+    diagnostics: Arc<Diagnostics>,
     new_errors: Vec<ScanError>,
 }
 
@@ -120,9 +120,7 @@ struct Added<'a> {
 impl TableEditor {
     /// Returns an editor of a copy of the table, which shares everything that does not change.
     pub fn new(before: &Table) -> Self {
-        let mut diagnostics = before.diagnostics.counts();
-        diagnostics.errors = before.diagnostics.errors;
-        diagnostics.kept_errors = before.diagnostics.kept_errors.clone();
+        let diagnostics = Arc::clone(&before.diagnostics);
         let (detached, current, new_errors) = (Vec::new(), HashMap::default(), Vec::new());
         Self { editor: Editor::new(before), detached, current, diagnostics, new_errors }
     }
@@ -196,8 +194,7 @@ impl TableEditor {
             if let Some(new) = is_new {
                 self.new_errors.swap_remove(new);
             } else {
-                self.diagnostics.errors = self.diagnostics.errors.saturating_sub(1);
-                self.diagnostics.kept_errors.retain(|error| error.path() != path);
+                self.forget_errors(1, |error| error.path() == path);
             }
         }
         let edits = &mut self.editor.table.edits;
@@ -225,7 +222,7 @@ impl TableEditor {
         self.editor.change_errors(index, 0, 1);
         match error {
             Some(error) => self.new_errors.push(error),
-            None => self.diagnostics.errors += 1,
+            None => Arc::make_mut(&mut self.diagnostics).errors += 1,
         }
     }
 
@@ -238,15 +235,14 @@ impl TableEditor {
             let row = Row(self.table().directory_at(index).row);
             if let Some(path) = path {
                 let lost = self.table().errors(row);
-                self.diagnostics.errors = self.diagnostics.errors.saturating_sub(lost);
-                self.diagnostics.kept_errors.retain(|error| !error.path().starts_with(&path));
+                self.forget_errors(lost, |error| error.path().starts_with(&path));
             }
             let below: Vec<Row> = self.table().subtree(row).collect();
             below.into_iter().for_each(|row| self.editor.remove_name(row));
         }
-        std::mem::take(&mut self.new_errors)
-            .into_iter()
-            .for_each(|error| self.diagnostics.add(error));
+        for error in std::mem::take(&mut self.new_errors) {
+            Arc::make_mut(&mut self.diagnostics).add(error);
+        }
         // A queried link count does not include names that are gone, which were subtracted from it here.
         for (id, now) in &self.current {
             if let (Some(file), Some(link_count)) = (self.editor.loose.get_mut(id), now.nlink()) {
@@ -266,6 +262,12 @@ impl TableEditor {
         let mut table = self.editor.charged_table();
         table.diagnostics = self.diagnostics;
         Ok(table)
+    }
+
+    fn forget_errors(&mut self, count: u64, is_gone: impl Fn(&ScanError) -> bool) {
+        let diagnostics = Arc::make_mut(&mut self.diagnostics);
+        diagnostics.errors = diagnostics.errors.saturating_sub(count);
+        diagnostics.kept_errors.retain(|error| !is_gone(error));
     }
 
     /// Returns whether a directory is another one or above it.

@@ -94,7 +94,7 @@ impl Table {
     /// Returns the same table, which shares all rows, without diagnostics.
     fn shallow_copy(&self) -> Self {
         let (base, edits) = (Arc::clone(&self.base), self.edits.clone());
-        Self { base, edits, diagnostics: Diagnostics::default() }
+        Self { base, edits, diagnostics: Arc::default() }
     }
 
     /// Returns the indices of a directory and those above it, the top last.
@@ -584,7 +584,7 @@ impl Editor {
         if table.is_worn() && table.base.unlisted.is_empty() {
             table = table.copied()?;
         }
-        table.diagnostics = diagnostics;
+        table.diagnostics = Arc::new(diagnostics);
         Ok(table)
     }
 

@@ -94,12 +94,13 @@ pub struct Table {
     base: Arc<Base>,
     /// What changed since.
     edits: Edits,
-    diagnostics: Diagnostics,
+    diagnostics: Arc<Diagnostics>,
 }
 
 impl Table {
     fn new(base: Base, diagnostics: Diagnostics) -> Self {
-        Self { base: Arc::new(base), edits: Edits::default(), diagnostics }
+        let (base, diagnostics) = (Arc::new(base), Arc::new(diagnostics));
+        Self { base, edits: Edits::default(), diagnostics }
     }
 
     /// Reads a tree with the default options. The table has both sizes and the time of the last
@@ -138,7 +139,7 @@ impl Table {
     #[doc(hidden)]
     pub fn require_root(mut self) -> Result<Self, Error> {
         let is_empty = self.is_empty();
-        let errors = &mut self.diagnostics.kept_errors;
+        let errors = &mut Arc::make_mut(&mut self.diagnostics).kept_errors;
         // The only entries at depth 0 are the roots themselves.
         match errors.iter().position(|error| error.depth() == 0 && is_empty) {
             Some(index) => Err(Error::Root(errors.swap_remove(index))),

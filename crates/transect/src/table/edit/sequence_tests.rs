@@ -224,7 +224,7 @@ impl Tree {
         let mut importer = TableImporter::new(COLUMNS);
         self.import("root", 0, &self.counts(), &mut importer);
         let mut table = importer.finish().unwrap();
-        table.diagnostics.errors = self.errors();
+        std::sync::Arc::make_mut(&mut table.diagnostics).errors = self.errors();
         table
     }
 }
