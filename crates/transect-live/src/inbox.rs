@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use foldhash::fast::FixedState;
 use transect::Cancel;
@@ -13,6 +14,10 @@ use transect_sys::watch::{Notification, WatchId, Watcher};
 
 /// If more names wait, they count as lost: comparing everything takes less memory.
 const MAX_NAMES: usize = 1 << 20;
+
+/// How long the thread waits after it has taken notifications: then one call reads many. The kernel's queue has room for
+/// what happens in a multiple of this time.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// The watcher, and what it reported.
 #[derive(Debug)]
@@ -67,7 +72,7 @@ impl Inbox {
         std::thread::Builder::new().name("notifications".to_owned()).spawn(move || {
             while inbox.watcher.wait() {
                 inbox.fetch();
-                inbox.arrived.notify_all();
+                drop(inbox.arrived.wait_timeout_while(inbox.lock(), PAUSE, |it| !it.ended));
             }
         })
     }
@@ -86,24 +91,31 @@ impl Inbox {
     /// one has read can be taken.
     fn fetch(&self) {
         let mut waiting = self.lock();
+        let was_empty = waiting.hints.is_empty();
         self.watcher.read(&mut |notification| waiting.add(notification));
+        if was_empty && !waiting.hints.is_empty() {
+            self.arrived.notify_all();
+        }
     }
 
-    /// Waits until something may have changed. Returns false after [`Inbox::stop`], or if `end` is cancelled and the inbox
-    /// is [woken](Inbox::wake).
-    pub(crate) fn wait(&self, end: &Cancel) -> bool {
+    /// Waits until something may have changed, and at least until `earliest`. Returns false after [`Inbox::stop`], or if
+    /// `end` is cancelled and the inbox is [woken](Inbox::wake).
+    pub(crate) fn wait(&self, end: &Cancel, earliest: Instant) -> bool {
+        const BUG: &str = "BUG: a thread panicked while it took a notification";
         let mut waiting = self.lock();
         loop {
             if waiting.ended || end.is_cancelled() {
                 return false;
             }
-            if !waiting.hints.is_empty() {
+            if waiting.hints.is_empty() {
+                waiting = self.arrived.wait(waiting).expect(BUG);
+                continue;
+            }
+            let early = earliest.saturating_duration_since(Instant::now());
+            if early.is_zero() {
                 return true;
             }
-            waiting = self
-                .arrived
-                .wait(waiting)
-                .expect("BUG: a thread panicked while it took a notification");
+            waiting = self.arrived.wait_timeout(waiting, early).expect(BUG).0;
         }
     }
 
@@ -217,13 +229,20 @@ mod tests {
 
     #[test]
     fn inbox_cancelled_wait_ends() {
-        let inbox = Inbox::new().unwrap();
-        let end = Cancel::new();
-        std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| inbox.wait(&end));
-            end.cancel();
-            inbox.wake();
-            assert!(!waiting.join().unwrap());
-        });
+        let never = Instant::now() + Duration::from_secs(1 << 20);
+        for has_changed in [false, true] {
+            let inbox = Inbox::new().unwrap();
+            if has_changed {
+                inbox.lose();
+            }
+            let end = Cancel::new();
+            std::thread::scope(|scope| {
+                let waiting = scope.spawn(|| inbox.wait(&end, never));
+                end.cancel();
+                inbox.wake();
+                assert!(!waiting.join().unwrap());
+            });
+            assert_eq!(inbox.take().lost, has_changed);
+        }
     }
 }

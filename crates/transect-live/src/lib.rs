@@ -36,6 +36,7 @@ mod inbox;
 mod journal;
 mod live_tree;
 mod mirror;
+mod pace;
 mod places;
 mod reader;
 mod shared_tree;

@@ -14,6 +14,7 @@ use transect_sys::{ReaderSettings, SystemReader};
 use crate::change::Change;
 use crate::inbox::{Hints, Inbox};
 use crate::mirror::{COLUMNS, Mirror};
+use crate::pace::Pace;
 use crate::places::Places;
 use crate::reader::{Watched, WatchingReader};
 use crate::suspects::Suspects;
@@ -23,6 +24,7 @@ use crate::update::apply;
 #[derive(Debug)]
 pub struct LiveTree {
     mirror: Mirror,
+    pace: Pace,
     has_ended: bool,
     /// Ends after everything else here.
     _thread: Notifications,
@@ -77,7 +79,7 @@ impl LiveTree {
         }
         let (table, unreached) = (Arc::new(table), Suspects::default());
         let mirror = Mirror { root, root_id, table, places, inbox, unreached };
-        Ok(Self { mirror, has_ended: false, _thread: thread })
+        Ok(Self { mirror, pace: Pace::default(), has_ended: false, _thread: thread })
     }
 
     /// Returns the path of the root, as given.
@@ -110,7 +112,8 @@ impl LiveTree {
         u64::from(directories).saturating_sub(self.mirror.places.watched_count() as u64)
     }
 
-    /// Waits until something changed, and applies it. Returns `None` if `end` was cancelled and the tree was
+    /// Waits until something changed, and applies it. A single change is applied at once. While changes continue, an
+    /// update collects those of up to 50 ms. Returns `None` if `end` was cancelled and the tree was
     /// [woken](Waker::wake), or after the root has gone.
     ///
     /// # Errors
@@ -120,7 +123,7 @@ impl LiveTree {
             if self.has_ended {
                 return Ok(None);
             }
-            if !self.mirror.inbox.wait(end) {
+            if !self.pace.wait(&self.mirror.inbox, end) {
                 return Ok(None);
             }
             let update = self.update()?;
@@ -180,8 +183,8 @@ impl Waker {
     }
 
     /// Waits until something may have changed; returns false if `end` was cancelled.
-    pub(crate) fn wait(&self, end: &Cancel) -> bool {
-        self.0.wait(end)
+    pub(crate) fn wait(&self, pace: &mut Pace, end: &Cancel) -> bool {
+        pace.wait(&self.0, end)
     }
 }
 

@@ -9,6 +9,7 @@ use transect::{Cancel, Error};
 
 use crate::journal::{ChangesSince, Cursor, Journal};
 use crate::live_tree::{LiveTree, Update, Waker};
+use crate::pace::Pace;
 
 /// A live tree for readers on many threads: one thread [follows](SharedTree::follow) the tree, and the others ask for its
 /// table and for what changed. No thread waits for a reader.
@@ -65,8 +66,8 @@ impl SharedTree {
     /// # Errors
     /// [`Error::TooManyEntries`]
     pub fn follow(&self, end: &Cancel) -> Result<(), Error> {
-        let mut is_gone = false;
-        while !is_gone && self.waker.wait(end) {
+        let (mut is_gone, mut pace) = (false, Pace::default());
+        while !is_gone && self.waker.wait(&mut pace, end) {
             is_gone = self.apply(&mut self.state(), LiveTree::update)?;
         }
         Ok(())
