@@ -32,18 +32,17 @@ const MAX_OPEN: usize = 128;
 /// Applies what may have changed, and returns what did.
 pub(crate) fn apply(tree: &mut Mirror, top: DirHandle, hints: Hints) -> Result<Vec<Change>, Error> {
     let mut suspects = std::mem::take(&mut tree.unreached);
-    let mut parents = Vec::new();
     for (watch, hint) in hints.directories {
         let Some(directory) = tree.places.watched(watch) else { continue };
-        let names = match hint.unwatched {
-            true => {
-                tree.places.forget_identity(directory);
-                parents.push(directory);
-                BTreeSet::new()
+        if hint.unwatched {
+            // What has its name by now may have its file id, too, and not be noticed otherwise.
+            tree.places.forget_identity(directory);
+            if let Some((parent, name)) = place_of(&tree.table, directory) {
+                suspects.entry(parent).or_default().extend(name);
             }
-            false => hint.names,
-        };
-        suspects.entry(directory).or_default().extend(Names::These(names));
+        } else {
+            suspects.entry(directory).or_default().extend(Names::These(hint.names));
+        }
     }
     if hints.lost {
         for row in tree.table.iter() {
@@ -53,10 +52,6 @@ pub(crate) fn apply(tree: &mut Mirror, top: DirHandle, hints: Hints) -> Result<V
         }
     }
     let mut pass = Pass::new(tree, top);
-    // What has the name of a directory that is gone may have its file id, too, and not be noticed otherwise.
-    for directory in parents {
-        pass.suspect_name_of(directory);
-    }
     pass.queue.extend(suspects.into_iter().map(|(directory, names)| (directory, names, 0)));
     pass.run()
 }
@@ -84,6 +79,8 @@ struct Pass<'t> {
 struct NewDirectory {
     id: DirectoryId,
     handle: Option<DirHandle>,
+    /// How often it was looked for in vain.
+    attempts: u32,
 }
 
 /// An open directory, proved to be the known one, and its own attributes.
@@ -150,22 +147,25 @@ impl<'t> Pass<'t> {
 
     /// Looks at a directory and names in it.
     fn look(&mut self, directory: DirectoryId, names: Names, attempts: u32) -> Result<(), Error> {
-        let Known { handle, own } = match self.open(directory) {
-            Ok(known) => known,
-            Err(Unreachable::Displaced) => {
-                self.try_again(directory, names, attempts);
-                return Ok(());
-            }
-            Err(Unreachable::Failed(error)) => {
-                self.fail(directory, Operation::OpenDirectory, error);
-                return Ok(());
-            }
-        };
+        if self.tree.places.file_id(directory).is_none() {
+            // It is gone.
+            return Ok(());
+        }
         match names {
             Names::These(names) if self.tree.places.is_watched(directory) => {
-                self.query(directory, &handle, &own, &names)?;
+                match self.open(directory).and_then(|handle| self.prove(directory, handle)) {
+                    Ok(Known { handle, own }) => {
+                        self.query(directory, &handle, &own, &names)?;
+                    }
+                    Err(Unreachable::Displaced) => {
+                        self.try_again(directory, Names::These(names), attempts);
+                    }
+                    Err(Unreachable::Failed(error)) => {
+                        self.fail(directory, Operation::OpenDirectory, error);
+                    }
+                }
             }
-            _ => self.unread.push(NewDirectory { id: directory, handle: Some(handle) }),
+            _ => self.unread.push(NewDirectory { id: directory, handle: None, attempts }),
         }
         Ok(())
     }
@@ -268,7 +268,7 @@ impl<'t> Pass<'t> {
                 self.enter(handle, id, change.name, change.now.as_ref());
             } else if !self.tree.places.is_watched(id) {
                 // Reading it may be permitted by now.
-                self.unread.push(NewDirectory { id, handle: None });
+                self.unread.push(NewDirectory { id, handle: None, attempts: 0 });
             }
         }
         Ok(())
@@ -287,8 +287,11 @@ impl<'t> Pass<'t> {
                 if let Some(file_id) = attributes.and_then(Attributes::file_id) {
                     self.tree.places.insert(id, file_id, None);
                 }
-                let handle = Some(handle).filter(|_| self.unread.len() < MAX_OPEN);
-                self.unread.push(NewDirectory { id, handle });
+                // The last ones are read first.
+                if let Some(later) = self.unread.len().checked_sub(MAX_OPEN) {
+                    self.unread[later].handle = None;
+                }
+                self.unread.push(NewDirectory { id, handle: Some(handle), attempts: 0 });
             }
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
                 self.editor.mark_unread(id, UnreadReason::Skipped(SkipReason::MountBoundary), None);
@@ -301,14 +304,11 @@ impl<'t> Pass<'t> {
 
     /// Reads the new directories, and those in them.
     fn read_new_directories(&mut self) -> Result<(), Error> {
-        while let Some(NewDirectory { id, handle }) = self.unread.pop() {
-            let known = match handle {
-                Some(handle) => self.prove(id, handle),
-                None => self.open(id),
-            };
-            match known {
+        while let Some(NewDirectory { id, handle, attempts }) = self.unread.pop() {
+            let handle = handle.map_or_else(|| self.open(id), Ok);
+            match handle.and_then(|handle| self.watch(id, handle)) {
                 Ok(known) => self.read(id, &known)?,
-                Err(Unreachable::Displaced) => self.try_again(id, Names::All, 0),
+                Err(Unreachable::Displaced) => self.try_again(id, Names::All, attempts),
                 Err(Unreachable::Failed(error)) => {
                     self.fail(id, Operation::OpenDirectory, error);
                 }
@@ -317,14 +317,25 @@ impl<'t> Pass<'t> {
         Ok(())
     }
 
-    /// Watches a directory, lists it, and compares it with the table.
+    /// Watches a directory, and proves that it is the known one. From then on, a change of its own attributes is noticed.
+    fn watch(&mut self, directory: DirectoryId, handle: DirHandle) -> Result<Known, Unreachable> {
+        // A directory that is watched already keeps its watch.
+        let watch = handle.watch(self.tree.inbox.watcher()).ok();
+        let known = self.prove(directory, handle);
+        let id = known.as_ref().ok().and_then(|known| known.own.file_id());
+        match (id, watch) {
+            (Some(id), _) => self.tree.places.insert(directory, id, watch),
+            (None, Some(watch)) if self.tree.places.watched(watch).is_none() => {
+                self.tree.inbox.watcher().unwatch(watch);
+            }
+            _ => {}
+        }
+        known
+    }
+
+    /// Lists a directory, and compares it with the table.
     fn read(&mut self, directory: DirectoryId, known: &Known) -> Result<(), Error> {
         let Known { handle, own } = known;
-        if let Some(id) = own.file_id() {
-            // A directory that is watched already, by the same file, keeps its watch.
-            let watch = handle.watch(self.tree.inbox.watcher()).ok();
-            self.tree.places.insert(directory, id, watch);
-        }
         let mut names = BTreeSet::new();
         if let Err(error) = handle.for_each_name(&mut |name| _ = names.insert(name.to_owned())) {
             self.fail(directory, Operation::ReadDirectory, error);
@@ -334,9 +345,7 @@ impl<'t> Pass<'t> {
             let known = self.table().children(row).map(|row| self.table().name(row).to_owned());
             names.extend(known.collect::<Vec<_>>());
         }
-        // Since it is watched, a change of its own attributes is noticed.
-        let own = handle.attributes().unwrap_or(*own);
-        if self.query(directory, handle, &own, &names)? {
+        if self.query(directory, handle, own, &names)? {
             self.editor.mark_read(directory);
         }
         Ok(())
@@ -406,20 +415,18 @@ impl<'t> Pass<'t> {
         self.suspect_other_names(before);
     }
 
-    /// Opens a directory at the path that the table has for it, and proves that it is the same.
-    fn open(&self, directory: DirectoryId) -> Result<Known, Unreachable> {
+    /// Opens a directory at the path that the table has for it.
+    fn open(&self, directory: DirectoryId) -> Result<DirHandle, Unreachable> {
         let names = self.names_above(directory).ok_or(Unreachable::Displaced)?;
-        match self.top.open_below(&names) {
-            Ok(handle) => self.prove(directory, handle),
-            Err(error) => match FaultKind::of(&error) {
-                FaultKind::NotFound | FaultKind::NotADirectory | FaultKind::Loop => {
-                    Err(Unreachable::Displaced)
-                }
-                _ => Err(Unreachable::Failed(error)),
-            },
-        }
+        self.top.open_below(&names).map_err(|error| match FaultKind::of(&error) {
+            FaultKind::NotFound | FaultKind::NotADirectory | FaultKind::Loop => {
+                Unreachable::Displaced
+            }
+            _ => Unreachable::Failed(error),
+        })
     }
 
+    /// Proves that an open directory is the known one.
     fn prove(&self, directory: DirectoryId, handle: DirHandle) -> Result<Known, Unreachable> {
         let own = handle.attributes().map_err(Unreachable::Failed)?;
         let expected = self.tree.places.file_id(directory);
@@ -453,13 +460,8 @@ impl<'t> Pass<'t> {
 
     /// Looks at what has the name of a directory in its parent.
     fn suspect_name_of(&mut self, directory: DirectoryId) {
-        let table = self.table();
-        let Some(row) = table.directory_row(directory) else { return };
-        let Some(parent) = table.parent(row).and_then(|parent| table.directory_id(parent)) else {
-            return;
-        };
-        let names = Names::These(BTreeSet::from([table.name(row).to_owned()]));
-        self.queue.push_back((parent, names, MAX_ATTEMPTS));
+        let place = place_of(self.table(), directory);
+        self.queue.extend(place.map(|(parent, name)| (parent, name, MAX_ATTEMPTS)));
     }
 
     /// Returns what had a name before the update.
@@ -505,6 +507,13 @@ impl<'t> Pass<'t> {
         std::iter::successors(Some(row), |&row| table.parent(row))
             .any(|row| table.directory_id(row) == Some(other))
     }
+}
+
+/// Returns the directory that holds another one, and the name of that.
+fn place_of(table: &Table, directory: DirectoryId) -> Option<(DirectoryId, Names)> {
+    let row = table.directory_row(directory)?;
+    let parent = table.directory_id(table.parent(row)?)?;
+    Some((parent, Names::These(BTreeSet::from([table.name(row).to_owned()]))))
 }
 
 fn is_mount_point(directory: &DirHandle, name: &OsStr) -> bool {

@@ -156,6 +156,24 @@ fn live_tree_new_directories_read_and_watched() {
     assert_eq!(tree.unwatched(), 0);
 }
 
+/// More than are kept open until they are read, with others in them.
+#[test]
+fn live_tree_many_new_directories_read_and_watched() {
+    let temp = tree_of(&["a/"]);
+    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+    for number in 0..300 {
+        fs::create_dir_all(temp.join(format!("a/{number}/b/c"))).unwrap();
+    }
+    assert_eq!(assert_current(&mut tree).changes.len(), 900);
+    for number in 0..300 {
+        fs::write(temp.join(format!("a/{number}/b/c/file")), "1").unwrap();
+    }
+    assert_eq!(assert_current(&mut tree).changes.len(), 300);
+    assert_eq!(tree.unwatched(), 0);
+    fs::remove_dir_all(temp.join("a")).unwrap();
+    assert_eq!(changes(temp.path(), &assert_current(&mut tree)), ["removed a"]);
+}
+
 #[test]
 fn live_tree_renamed_directory_kept_with_changes_below() {
     let temp = tree_of(&["a/b/c/file", "x/"]);
