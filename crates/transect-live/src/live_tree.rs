@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::SystemTime;
 
 use foldhash::fast::FixedState;
 use transect::table::{Row, Table, TableBuilder};
@@ -36,7 +37,9 @@ pub struct LiveTree {
 pub struct Update {
     /// The changes. Applied in this order, they lead from the names before to those of now.
     pub changes: Vec<Change>,
-    /// Notifications were lost, and everything was compared. What was created and removed in between is not reported.
+    /// Notifications were lost, and all names were compared. What was created and removed in between is not reported. Changed
+    /// attributes of files that kept their names may be reported in the next update of [`LiveTree::next`], which follows at
+    /// once.
     pub was_gap: bool,
     /// The root is not at its path any more. There are no further updates.
     pub is_root_gone: bool,
@@ -56,7 +59,7 @@ impl LiveTree {
         let thread = Notifications::start(&inbox)?;
         let watched = Arc::<Watched>::default();
         let options = ScanOptions::new([&root]).same_file_system(true).cancel(end.clone());
-        let builder = TableBuilder::new(COLUMNS);
+        let (builder, clock) = (TableBuilder::new(COLUMNS), SystemTime::now());
         let outcome = options.plan()?.run_with(
             || builder.sink(),
             || {
@@ -72,13 +75,14 @@ impl LiveTree {
         };
         let root_id = table.attributes(row).file_id();
         let watched = watched.take();
-        let places = find_places(&table, watched.watches);
+        let places = find_places(&table, watched.watches, clock);
         let is_watched = table.directory_id(row).is_some_and(|id| places.is_watched(id));
         if let (false, Some(error)) = (is_watched, watched.failure) {
             return Err(refused(error));
         }
-        let (table, unreached) = (Arc::new(table), Suspects::default());
-        let mirror = Mirror { root, root_id, table, places, inbox, unreached };
+        let (table, unreached, behind) = (Arc::new(table), Suspects::default(), Vec::new());
+        let has_proofs = transect_sys::host::proves_changes(&root);
+        let mirror = Mirror { root, root_id, table, places, inbox, unreached, behind, has_proofs };
         Ok(Self { mirror, pace: Pace::default(), has_ended: false, _thread: thread })
     }
 
@@ -123,7 +127,8 @@ impl LiveTree {
             if self.has_ended {
                 return Ok(None);
             }
-            if !self.pace.wait(&self.mirror.inbox, end) {
+            let is_due = self.is_behind() || self.pace.wait(&self.mirror.inbox, end);
+            if !is_due || end.is_cancelled() {
                 return Ok(None);
             }
             let update = self.update()?;
@@ -134,9 +139,17 @@ impl LiveTree {
         }
     }
 
-    /// Applies what was notified, without waiting.
+    /// Returns whether attributes are still to be compared after a gap.
+    pub(crate) fn is_behind(&self) -> bool {
+        !self.mirror.behind.is_empty()
+    }
+
+    /// Applies what was notified, without waiting for further notifications.
     pub(crate) fn update(&mut self) -> Result<Update, Error> {
-        let hints = self.mirror.inbox.take_arrived();
+        let hints = match self.is_behind() {
+            true => self.mirror.inbox.take(),
+            false => self.mirror.inbox.take_arrived(),
+        };
         self.apply(hints)
     }
 
@@ -146,7 +159,13 @@ impl LiveTree {
     /// [`Error::TooManyEntries`]
     pub fn settle(&mut self) -> Result<Update, Error> {
         let hints = self.mirror.inbox.take();
-        self.apply(hints)
+        let mut update = self.apply(hints)?;
+        if !self.mirror.behind.is_empty() {
+            let Update { changes, is_root_gone, .. } = self.apply(Hints::default())?;
+            update.changes.extend(changes);
+            update.is_root_gone |= is_root_gone;
+        }
+        Ok(update)
     }
 
     /// Makes the next update compare every directory, as after lost notifications: for changes that no notification
@@ -212,15 +231,19 @@ impl Drop for Notifications {
     }
 }
 
-/// Finds the directories of a table that were watched, by their file ids.
-fn find_places(table: &Table, watches: Vec<(FileId, WatchId)>) -> Places {
+/// Finds the directories of a table that were watched, by their file ids, and listed, not earlier than at `clock`.
+fn find_places(table: &Table, watches: Vec<(FileId, WatchId)>, clock: SystemTime) -> Places {
     let watches: HashMap<_, _, FixedState> = watches.into_iter().collect();
     let mut places = Places::default();
     for row in table.iter() {
         if let Some(directory) = table.directory_id(row)
-            && let Some(id) = table.attributes(row).file_id()
+            && let attributes = table.attributes(row)
+            && let Some(id) = attributes.file_id()
         {
             places.insert(directory, id, watches.get(&id).copied());
+            if table.unread_reason(row).is_none() {
+                places.list(directory, attributes.ctime(), clock);
+            }
         }
     }
     places

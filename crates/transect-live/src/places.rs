@@ -1,11 +1,19 @@
 //! Which directory of the table a notification and a file id belong to.
 
 use std::collections::HashMap;
+use std::num::NonZeroI64;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use foldhash::fast::FixedState;
 use transect::FileId;
 use transect::table::{DirectoryId, Renumbering};
 use transect_sys::watch::WatchId;
+
+/// Two changes within this many nanoseconds may get the same time: a tick of the slowest kernel's clock is 10 ms.
+const TICK: i64 = 20_000_000;
+
+/// The same where times are whole seconds.
+const COARSE_TICK: i64 = 2_000_000_000;
 
 /// The directories that the table has.
 #[derive(Debug, Default)]
@@ -22,6 +30,9 @@ pub(crate) struct Place {
     /// `None` if the directory that had it is gone.
     file_id: Option<FileId>,
     watch: Option<WatchId>,
+    /// The time of the last change of the directory when it was listed: while it has the same time, it has the same names.
+    /// `None` if that is not sure.
+    listed: Option<NonZeroI64>,
 }
 
 impl Places {
@@ -37,7 +48,26 @@ impl Places {
         if let Some(watch) = watch {
             self.by_watch.insert(watch, directory);
         }
-        self.places.insert(directory, Place { file_id: Some(file_id), watch });
+        self.places.insert(directory, Place { file_id: Some(file_id), watch, listed: None });
+    }
+
+    /// Records that a directory was listed, not earlier than at `clock`, and had this `ctime` before.
+    pub(crate) fn list(&mut self, directory: DirectoryId, ctime: Option<i64>, clock: SystemTime) {
+        let clock = clock.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
+        let listed = ctime.filter(|ctime| {
+            let tick = if ctime % 1_000_000_000 == 0 { COARSE_TICK } else { TICK };
+            ctime.saturating_add(tick) < clock
+        });
+        if let Some(place) = self.places.get_mut(&directory) {
+            place.listed = listed.and_then(NonZeroI64::new);
+        }
+    }
+
+    /// Returns whether a directory that is watched has the same names as when it was listed, given its `ctime`.
+    pub(crate) fn is_proved(&self, directory: DirectoryId, ctime: Option<i64>) -> bool {
+        let place = self.places.get(&directory).filter(|place| place.watch.is_some());
+        let listed = place.and_then(|place| place.listed);
+        listed.is_some_and(|listed| Some(listed.get()) == ctime)
     }
 
     pub(crate) fn watched(&self, watch: WatchId) -> Option<DirectoryId> {
@@ -59,14 +89,14 @@ impl Places {
     /// The directory is gone: something else may get its file id.
     pub(crate) fn forget_identity(&mut self, directory: DirectoryId) {
         let Some(place) = self.places.get_mut(&directory) else { return };
-        let Place { file_id, watch } =
-            std::mem::replace(place, Place { file_id: None, watch: None });
+        let gone = Place { file_id: None, watch: None, listed: None };
+        let Place { file_id, watch, .. } = std::mem::replace(place, gone);
         self.forget(directory, file_id, watch);
     }
 
     /// Removes a directory, and returns its watch.
     pub(crate) fn remove(&mut self, directory: DirectoryId) -> Option<WatchId> {
-        let Place { file_id, watch } = self.places.remove(&directory)?;
+        let Place { file_id, watch, .. } = self.places.remove(&directory)?;
         self.forget(directory, file_id, watch)
     }
 
@@ -94,12 +124,47 @@ impl Places {
     /// Follows a table whose directories got other ids.
     pub(crate) fn renumber(&mut self, renumbering: &Renumbering) {
         let places = std::mem::take(self).places;
-        for (directory, Place { file_id, watch }) in places {
+        for (directory, place) in places {
             let Some(directory) = renumbering.id(directory) else { continue };
-            match file_id {
-                Some(file_id) => self.insert(directory, file_id, watch),
-                None => _ = self.places.insert(directory, Place { file_id, watch }),
-            }
+            self.by_file_id.extend(place.file_id.map(|id| (id, directory)));
+            self.by_watch.extend(place.watch.map(|watch| (watch, directory)));
+            self.places.insert(directory, place);
         }
+    }
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::time::Duration;
+
+    use transect::table::Table;
+    use transect_testkit::TempDir;
+
+    use super::*;
+    use crate::inbox::Inbox;
+
+    #[test]
+    fn places_recent_or_future_change_proves_nothing() {
+        let temp = TempDir::new();
+        let table = Table::read(temp.path()).unwrap();
+        let directory = table.directory_id(table.roots().next().unwrap()).unwrap();
+        let id = FileId { device: 1, inode: 2 };
+        let watch = Inbox::new().unwrap().watcher().watch(temp.path()).unwrap();
+        let is_proved = |ctime: i64, clock_ms: u64, watch| {
+            let mut places = Places::default();
+            places.insert(directory, id, watch);
+            places.list(directory, Some(ctime), UNIX_EPOCH + Duration::from_millis(clock_ms));
+            assert!(!places.is_proved(directory, Some(ctime + 1)));
+            assert!(!places.is_proved(directory, None));
+            places.is_proved(directory, Some(ctime))
+        };
+        let fine = 10_000_000_001;
+        assert!(is_proved(fine, 10_021, Some(watch)));
+        assert!(!is_proved(fine, 10_019, Some(watch)), "within a tick");
+        assert!(!is_proved(fine, 9_000, Some(watch)), "the clock was set back");
+        assert!(!is_proved(fine, 10_021, None), "not watched");
+        assert!(is_proved(10_000_000_000, 12_001, Some(watch)));
+        assert!(!is_proved(10_000_000_000, 11_999, Some(watch)), "times are whole seconds");
     }
 }

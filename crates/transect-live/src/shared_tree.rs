@@ -67,7 +67,8 @@ impl SharedTree {
     /// [`Error::TooManyEntries`]
     pub fn follow(&self, end: &Cancel) -> Result<(), Error> {
         let (mut is_gone, mut pace) = (false, Pace::default());
-        while !is_gone && self.waker.wait(&mut pace, end) {
+        let is_behind = || self.state().tree.is_behind();
+        while !is_gone && (is_behind() || self.waker.wait(&mut pace, end)) && !end.is_cancelled() {
             is_gone = self.apply(&mut self.state(), LiveTree::update)?;
         }
         Ok(())

@@ -12,6 +12,8 @@ pub(crate) type Suspects = BTreeMap<DirectoryId, Names>;
 #[derive(Clone, Debug)]
 pub(crate) enum Names {
     These(BTreeSet<OsString>),
+    /// All names, unless the times of the directory prove that it has the same ones as when it was listed.
+    AllUnlessProved,
     All,
 }
 
@@ -24,9 +26,10 @@ impl Default for Names {
 impl Names {
     pub(crate) fn extend(&mut self, others: Self) {
         match (self, others) {
-            (Self::All, _) => {}
-            (these, Self::All) => *these = Self::All,
             (Self::These(names), Self::These(others)) => names.extend(others),
+            (Self::AllUnlessProved, Self::AllUnlessProved) => {}
+            // What was named has to be queried in any case.
+            (all, _) => *all = Self::All,
         }
     }
 }

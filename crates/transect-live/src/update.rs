@@ -13,6 +13,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use transect::table::{DirectoryId, EntryChange, Row, Table, TableEditor, UnreadReason};
 use transect::{Attributes, Error, FaultKind, FileType, Operation, ScanError, SkipReason};
@@ -44,14 +45,13 @@ pub(crate) fn apply(tree: &mut Mirror, top: DirHandle, hints: Hints) -> Result<V
             suspects.entry(directory).or_default().extend(Names::These(hint.names));
         }
     }
+    let mut behind = std::mem::take(&mut tree.behind);
     if hints.lost {
-        for row in tree.table.iter() {
-            if let Some(directory) = tree.table.directory_id(row) {
-                suspects.insert(directory, Names::All);
-            }
-        }
+        tree.suspect_all(&top, &mut suspects);
+        behind.clear();
     }
     let mut pass = Pass::new(tree, top);
+    pass.behind = behind;
     pass.queue.extend(suspects.into_iter().map(|(directory, names)| (directory, names, 0)));
     pass.run()
 }
@@ -64,6 +64,8 @@ struct Pass<'t> {
     editor: TableEditor,
     /// What is still to be looked at, and how often that was tried in vain.
     queue: VecDeque<(DirectoryId, Names, u32)>,
+    /// Directories whose entries may have other attributes, but are the same.
+    behind: Vec<DirectoryId>,
     /// New directories.
     unread: Vec<NewDirectory>,
     /// Names that are gone.
@@ -104,6 +106,7 @@ impl<'t> Pass<'t> {
             top,
             editor,
             queue: VecDeque::new(),
+            behind: Vec::new(),
             unread: Vec::new(),
             gone: Vec::new(),
             displaced: HashSet::new(),
@@ -117,6 +120,11 @@ impl<'t> Pass<'t> {
             while let Some((directory, names, attempts)) = self.queue.pop_front() {
                 self.look(directory, names, attempts)?;
                 self.read_new_directories()?;
+            }
+            if let Some(directory) = self.behind.pop() {
+                let names = Names::These(self.names_in(directory).collect());
+                self.queue.push_back((directory, names, MAX_ATTEMPTS));
+                continue;
             }
             let Some((directory, names)) = self.gone.pop() else { break };
             self.remove(directory, &names)?;
@@ -135,6 +143,8 @@ impl<'t> Pass<'t> {
                 .into_iter()
                 .filter_map(|(directory, names)| Some((renumbering.id(directory)?, names)))
                 .collect();
+            let behind = std::mem::take(&mut tree.behind).into_iter();
+            tree.behind = behind.filter_map(|directory| renumbering.id(directory)).collect();
             table = copy;
         }
         tree.table = Arc::new(table);
@@ -165,9 +175,23 @@ impl<'t> Pass<'t> {
                     }
                 }
             }
+            Names::AllUnlessProved if self.is_proved(directory) => self.tree.behind.push(directory),
             _ => self.unread.push(NewDirectory { id: directory, handle: None, attempts }),
         }
         Ok(())
+    }
+
+    /// Returns whether a directory is watched, and has the same names as when it was listed.
+    fn is_proved(&self, directory: DirectoryId) -> bool {
+        let known = self.open(directory).and_then(|handle| self.prove(directory, handle));
+        known.is_ok_and(|known| self.tree.places.is_proved(directory, known.own.ctime()))
+    }
+
+    /// Returns the names that the table has in a directory.
+    fn names_in(&self, directory: DirectoryId) -> impl Iterator<Item = OsString> {
+        let table = self.table();
+        let rows = table.directory_row(directory).into_iter().flat_map(|row| table.children(row));
+        rows.map(|row| table.name(row).to_owned())
     }
 
     /// Queries names in an open directory, and applies what was found. Returns whether all could be queried.
@@ -336,17 +360,15 @@ impl<'t> Pass<'t> {
     /// Lists a directory, and compares it with the table.
     fn read(&mut self, directory: DirectoryId, known: &Known) -> Result<(), Error> {
         let Known { handle, own } = known;
-        let mut names = BTreeSet::new();
+        let (mut names, clock) = (BTreeSet::new(), SystemTime::now());
         if let Err(error) = handle.for_each_name(&mut |name| _ = names.insert(name.to_owned())) {
             self.fail(directory, Operation::ReadDirectory, error);
             return Ok(());
         }
-        if let Some(row) = self.table().directory_row(directory) {
-            let known = self.table().children(row).map(|row| self.table().name(row).to_owned());
-            names.extend(known.collect::<Vec<_>>());
-        }
+        names.extend(self.names_in(directory));
         if self.query(directory, handle, own, &names)? {
             self.editor.mark_read(directory);
+            self.tree.places.list(directory, own.ctime(), clock);
         }
         Ok(())
     }

@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use transect::table::{Row, SubtreeTotals, Table};
 use transect::{Cancel, FieldMask, FileType, ScanOptions};
 use transect_live::{ChangeKind, LiveTree, Update};
-use transect_testkit::TempDir;
+use transect_testkit::{TempDir, skip, wait_until};
 
 /// What two tables of one tree have in common.
 #[derive(Debug, PartialEq)]
@@ -325,6 +326,32 @@ fn live_tree_after_a_gap_compared() {
     assert!(!update.was_gap);
     assert_eq!(changes(temp.path(), &update), ["added e/f/g/new", "modified c/d/a/b/file"]);
     assert_eq!(tree.unwatched(), 0);
+}
+
+/// Directories that did not change since they were listed are not listed again, but their files are queried.
+#[test]
+fn live_tree_after_a_gap_names_first() {
+    let temp = tree_of(&["a/file", "b/file", "c/"]);
+    let test = "live_tree_after_a_gap_names_first";
+    if !transect_sys::host::proves_changes(temp.path()) {
+        skip::<()>(test, "the file system does not prove changes");
+        return;
+    }
+    let created = SystemTime::now();
+    let is_old = || created.elapsed().is_ok_and(|age| age > Duration::from_millis(100));
+    wait_until("the directories are older than a tick", is_old);
+    let (mut tree, end) = (LiveTree::open(temp.path(), &Cancel::new()).unwrap(), Cancel::new());
+    tree.suspect_all();
+    fs::write(temp.join("a/file"), "longer than before, much longer").unwrap();
+    fs::remove_file(temp.join("b/file")).unwrap();
+    fs::create_dir(temp.join("c/d")).unwrap();
+    let first = tree.next(&end).unwrap().unwrap();
+    assert!(first.was_gap);
+    assert_eq!(changes(temp.path(), &first), ["added c/d", "removed b/file"]);
+    let second = tree.next(&end).unwrap().unwrap();
+    assert!(!second.was_gap);
+    assert_eq!(changes(temp.path(), &second), ["modified a/file"]);
+    assert!(assert_current(&mut tree).changes.is_empty());
 }
 
 #[test]
