@@ -29,7 +29,7 @@ pub struct EntryChange<'a> {
     pub now: Option<Attributes>,
     /// The directory of the table that has the name now: it had it before, or was renamed. `None` if what has the name is
     /// new; a new directory is unread. So is one that would be in itself, or has two names in the same change: it was
-    /// renamed while the names were queried.
+    /// renamed while the names were queried. An id that an earlier edit removed counts as `None`.
     pub directory: Option<DirectoryId>,
 }
 
@@ -131,7 +131,7 @@ impl TableEditor {
     }
 
     /// Changes a directory: its `own` attributes, if given, and names in it, sorted by their bytes. Returns the directory
-    /// that each of the names stands for. Takes time for the number of entries of the directory if names are new or gone,
+    /// that each of the names stands for. Does nothing if an earlier edit removed the directory. Takes time for the number of entries of the directory if names are new or gone,
     /// otherwise for those that changed.
     ///
     /// # Errors
@@ -143,16 +143,20 @@ impl TableEditor {
         changes: &[EntryChange<'_>],
     ) -> Result<Vec<Option<DirectoryId>>, Error> {
         let DirectoryId(index) = directory;
+        let mut ids = vec![None; changes.len()];
+        if !self.has(directory) {
+            return Ok(ids);
+        }
         if let Some(own) = own {
             self.set_own(index, own);
         }
         let row = Row(self.table().directory_at(index).row);
-        let mut ids = vec![None; changes.len()];
         let (mut gone, mut added) = (Vec::new(), Vec::new());
         let mut placed = HashSet::new();
         for (at, &EntryChange { name, now, directory }) in changes.iter().enumerate() {
             let before = self.table().child(row, name);
             let before_id = before.and_then(|row| self.table().directory_id(row));
+            let directory = directory.filter(|&id| self.has(id));
             let Some(now) = now else {
                 gone.extend(before);
                 continue;
@@ -268,6 +272,26 @@ impl TableEditor {
         let diagnostics = Arc::make_mut(&mut self.diagnostics);
         diagnostics.errors = diagnostics.errors.saturating_sub(count);
         diagnostics.kept_errors.retain(|error| !is_gone(error));
+    }
+
+    /// Returns whether a directory has a place, or lost it in this edit, itself or with one above it.
+    fn has(&self, DirectoryId(mut index): DirectoryId) -> bool {
+        if index >= self.editor.next_index() {
+            return false;
+        }
+        loop {
+            let &Directory { row, parent, .. } = self.table().directory_at(index);
+            if parent == Directory::DETACHED {
+                return self.detached.iter().any(|detached| detached.index == index);
+            }
+            if !self.table().directory_at(parent).range().contains(&row) {
+                return false;
+            }
+            if parent == Directory::TOP {
+                return true;
+            }
+            index = parent;
+        }
     }
 
     /// Returns whether a directory is another one or above it.

@@ -10,7 +10,7 @@ use transect_sys::{FieldMask, file};
 use transect_testkit::TempDir;
 
 use super::*;
-use crate::table::SubtreeTotals;
+use crate::table::{RemovedNames, RowSet, SubtreeTotals};
 
 fn read(root: &Path) -> Table {
     Table::read_with(crate::ScanOptions::new([root]), FieldMask::MTIME | FieldMask::FILE_ID)
@@ -128,5 +128,41 @@ fn table_directories_changed_one_by_one_equal_another_walk() {
     for step in steps {
         step();
         table = assert_followed(&table, temp.path());
+    }
+}
+
+/// By both kinds of edits.
+#[test]
+fn table_directory_removed_by_earlier_edit_does_not_return() {
+    let temp = TempDir::new();
+    fs::create_dir_all(temp.join("a/b/c")).unwrap();
+    fs::write(temp.join("a/b/c/file"), "12345").unwrap();
+    fs::write(temp.join("a/stays"), "123").unwrap();
+    let table = read(temp.path());
+    let root = table.roots().next().unwrap();
+    let a = table.child(root, "a".as_ref()).unwrap();
+    let b = table.child(a, "b".as_ref()).unwrap();
+    let c = table.child(b, "c".as_ref()).unwrap();
+    let ids = [root, a, b, c].map(|row| table.directory_id(row).unwrap());
+    let [root_id, a_id, b_id, c_id] = ids;
+    let gone = EntryChange { name: "b".as_ref(), now: None, directory: None };
+    let mut editor = TableEditor::new(&table);
+    editor.change(a_id, None, &[gone]).unwrap();
+    let other = table.without(&RowSet::from_iter([b]), RemovedNames::Deleted).unwrap();
+    for without in [editor.finish().unwrap(), other] {
+        let mut editor = TableEditor::new(&without);
+        let (name, now) = ("new".as_ref(), query(&temp.join("a/b/c")));
+        for id in [b_id, c_id] {
+            let lost = EntryChange { name, now: Some(now), directory: None };
+            assert_eq!(editor.change(id, Some(&now), &[lost]).unwrap(), [None]);
+        }
+        let change = EntryChange { name, now: Some(now), directory: Some(c_id) };
+        let new = editor.change(root_id, None, &[change]).unwrap()[0].unwrap();
+        assert_ne!(new, c_id);
+        let edited = editor.finish().unwrap();
+        let row = edited.directory_row(new).unwrap();
+        assert_eq!(edited.children(row).len(), 0);
+        let total = edited.grand_total();
+        assert_eq!((total.entries(), total.files, total.apparent), (4, 1, 3));
     }
 }
