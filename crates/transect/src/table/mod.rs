@@ -56,6 +56,7 @@ mod row;
 mod row_set;
 mod selection;
 mod size_column;
+mod subtree_edit;
 mod tree_order;
 
 use std::ffi::{OsStr, OsString};
@@ -79,8 +80,8 @@ pub use selection::SelectionTotals;
 #[doc(hidden)]
 pub use {
     directory_edit::DirectoryId, directory_edit::EntryChange, directory_edit::Renumbering,
-    directory_edit::TableEditor, edit::RemovedNames, importer::TableImporter,
-    partial::PartialDirectory, partial::PartialTable, row_set::RowSet, tree_order::TreeOrder,
+    directory_edit::TableEditor, importer::TableImporter, partial::PartialDirectory,
+    partial::PartialTable, row_set::RowSet, subtree_edit::RemovedNames, tree_order::TreeOrder,
 };
 
 use base::Base;

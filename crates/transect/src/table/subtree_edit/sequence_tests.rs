@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use transect_sys::FaultKind;
+use transect_sys::{Attributes, FaultKind, FileType};
 
 use super::tests::{COLUMNS, all_facts};
 use super::*;

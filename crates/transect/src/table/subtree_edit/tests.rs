@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 
 use proptest::prelude::*;
-use transect_sys::{Attributes, FieldMask};
+use transect_sys::{Attributes, FieldMask, FileType};
 use transect_testkit::TempDir;
 
 use super::*;
