@@ -81,6 +81,10 @@ impl Journal {
         Cursor { instance: self.instance, updates: self.updates }
     }
 
+    pub(crate) fn is_root_gone(&self) -> bool {
+        self.is_root_gone
+    }
+
     /// Adds an update. Returns whether anything happened in it.
     pub(crate) fn add(&mut self, update: Update) -> bool {
         let Update { changes, was_gap, is_root_gone } = update;

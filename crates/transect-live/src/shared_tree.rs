@@ -122,14 +122,22 @@ impl SharedTree {
         Listening { tree: self, number }
     }
 
-    /// Updates the tree. Returns whether its root has gone.
+    /// Updates the tree. Returns whether its root has gone. That is for good: what changed meanwhile is not known, even if
+    /// the root returns.
     fn apply(
         &self,
         state: &mut State,
         update: fn(&mut LiveTree) -> Result<Update, Error>,
     ) -> Result<bool, Error> {
+        if state.journal.is_root_gone() {
+            return Ok(true);
+        }
         let update = update(&mut state.tree)?;
         let is_gone = update.is_root_gone;
+        if is_gone {
+            // The thread that follows may wait for what a reader has taken.
+            state.tree.suspect_all();
+        }
         if state.journal.add(update) {
             self.listeners().all.iter().for_each(|(_, call)| call());
         }

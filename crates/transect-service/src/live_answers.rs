@@ -218,7 +218,8 @@ fn chain_to(table: &Table, top: Row, row: Row) -> Option<Vec<Row>> {
     Some(chain)
 }
 
-/// Answers with what changed. With `place.wait`, waits until something did.
+/// Answers with what changed. With `place.wait`, waits until something did. A client without a cursor that comes after the
+/// root has gone receives a reason: whatever is at that path now is not followed.
 ///
 /// # Errors
 /// The connection failed, or the client is gone.
@@ -229,13 +230,18 @@ pub(crate) fn changes(
     place: PlaceOfClient,
 ) -> io::Result<()> {
     let mut since = tree.changes_since(place.cursor).map_err(io::Error::other)?;
+    if place.cursor.is_none() && since.is_root_gone {
+        unknown(open, Kind::Changes, out, "its root has gone");
+        return Ok(());
+    }
     if place.wait && is_unchanged(&since) {
+        let cursor = place.cursor.unwrap_or(since.cursor);
         let wake = Wake::new()?;
         let waker = wake.clone();
         let listening = tree.on_change(move || waker.wake());
         loop {
             // What was changed before it listened.
-            since = tree.changes_since(place.cursor).map_err(io::Error::other)?;
+            since = tree.changes_since(Some(cursor)).map_err(io::Error::other)?;
             if !is_unchanged(&since) {
                 break;
             }

@@ -261,6 +261,15 @@ fn live_root_that_is_no_directory_refused_and_one_that_goes_reported() {
     let mut line = String::new();
     live.said.read_line(&mut line).expect("a pipe can be read");
     assert!(line.contains("it is not there any more"), "{line}");
+    // What is there now is not followed.
+    env.mkdir("tree");
+    let mut watching = env.start(["watch", "tree"]);
+    let mut said = BufReader::new(watching.child.stderr.take().expect("a pipe"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("a pipe can be read");
+    assert_eq!(line, "transect: watching 'tree', 1 entry\n");
+    watching.signal(Signal::INT);
+    assert_eq!(watching.finish().code, Some(130));
     assert_eq!(live.end().0, Some(1));
 }
 

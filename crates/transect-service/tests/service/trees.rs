@@ -166,8 +166,33 @@ fn changes_since_a_cursor_until_the_root_is_gone() {
     assert!(followed.changes(Some(begin)).header.is_root_gone);
     let gone = |event: &Event| matches!(event, Event::NotFollowed { .. });
     followed.served.wait_for("the end of the tree", gone);
-    let entries = followed.served.client().entries(root, WANT, WordSearch::default()).unwrap();
-    assert!(entries.is_err());
+    // What was changed there meanwhile is not known, even after it has returned.
+    for _ in 0..2 {
+        let entries = followed.served.client().entries(root, WANT, WordSearch::default()).unwrap();
+        assert!(entries.is_err());
+        let now = followed.served.client().changes(root, None, false).unwrap();
+        assert_eq!(now.unwrap_err(), "its root has gone");
+        let _ = fs::rename(followed.served.temp.join("elsewhere"), root);
+    }
+    assert!(followed.changes(Some(begin)).header.is_root_gone);
+}
+
+#[test]
+fn changes_awaited_without_a_cursor_begin_at_the_question() {
+    let followed = Followed::new(|_| {});
+    std::thread::scope(|scope| {
+        let mut client = followed.served.client();
+        let root = &followed.root;
+        let waiting = scope.spawn(move || client.changes(root, None, true));
+        let mut number = 0;
+        wait_for("an answer", || {
+            number += 1;
+            fs::write(root.join(number.to_string()), "").unwrap();
+            waiting.is_finished().then_some(())
+        });
+        let changes = waiting.join().unwrap().unwrap().unwrap().changes.unwrap();
+        assert_eq!(changes[0].kind, ChangeKind::Added);
+    });
 }
 
 #[test]

@@ -26,6 +26,9 @@ pub(super) fn run(
         )));
     };
     let since = followed.since(cursor, false)?;
+    if since.header.is_root_gone {
+        return Err(CliError::Failed(format!("'{}' is not there any more", path.display())));
+    }
     let next = since.header.cursor;
     if cursor.is_none() {
         writeln!(stream::stdout(), "{next}")?;
