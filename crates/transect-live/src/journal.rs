@@ -5,11 +5,13 @@ use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use crate::change::{Change, ChangeKind};
 use crate::live_tree::Update;
 
-/// The changes that are kept. A reader that is further behind has lost its place.
+/// With more changes, the oldest updates are dropped, but at least half as many changes stay. A reader that is further
+/// behind has lost its place.
 const MAX_KEPT: usize = 100_000;
 
 /// A place in the changes of a tree. As text: two hexadecimal numbers with a colon between them.
@@ -45,7 +47,7 @@ impl FromStr for Cursor {
 pub struct ChangesSince {
     /// The changes. Applied in this order, they lead from the names at the cursor to those of now. `None` if the cursor is
     /// of another instance, or too many changes followed it: then the reader must compare everything itself.
-    pub changes: Option<Vec<Change>>,
+    pub changes: Option<Vec<Arc<Change>>>,
     /// Notifications were lost, and everything was compared. What was created and removed in between is not reported.
     pub was_gap: bool,
     /// The root is not at its path any more. No further changes follow.
@@ -64,8 +66,10 @@ pub(crate) struct Journal {
     /// The number of updates after the last gap.
     gap: u64,
     is_root_gone: bool,
-    /// With the number of their update.
-    changes: VecDeque<(u64, Change)>,
+    /// With the number of their update. Readers share them.
+    changes: VecDeque<(u64, Arc<Change>)>,
+    /// The number of changes that is too much.
+    limit: usize,
 }
 
 impl Journal {
@@ -73,8 +77,8 @@ impl Journal {
         let (updates, first, gap) = (0, 0, 0);
         // Another one for each, so that no cursor fits by accident.
         let instance = RandomState::new().hash_one(std::process::id());
-        let changes = VecDeque::new();
-        Self { instance, updates, first, gap, is_root_gone: false, changes }
+        let (changes, limit) = (VecDeque::new(), MAX_KEPT);
+        Self { instance, updates, first, gap, is_root_gone: false, changes, limit }
     }
 
     pub(crate) fn cursor(&self) -> Cursor {
@@ -96,27 +100,38 @@ impl Journal {
         if was_gap {
             self.gap = self.updates;
         }
-        self.changes.extend(changes.into_iter().map(|change| (self.updates, change)));
-        if self.changes.len() > MAX_KEPT {
+        self.changes.extend(changes.into_iter().map(|change| (self.updates, Arc::new(change))));
+        if self.changes.len() > self.limit {
             self.shorten();
         }
         true
     }
 
-    /// Drops changes of the same entry but the last, and if there are too many still, the oldest ones.
+    /// Drops changes of the same entry but the last, and if there are too many still, the oldest updates. An update is
+    /// dropped only after many other changes: one that adds a large directory must reach readers that wait for it.
     fn shorten(&mut self) {
         let mut modified: HashSet<&Path> = HashSet::new();
         let changes = self.changes.iter().rev();
         let mut is_last: Vec<bool> = changes
-            .map(|(_, change)| change.kind != ChangeKind::Modified || modified.insert(&change.path))
+            .map(|(_, change)| match change.kind {
+                ChangeKind::Modified => modified.insert(&change.path),
+                ChangeKind::Renamed => {
+                    // Before it, the same path may be another entry.
+                    modified.clear();
+                    true
+                }
+                _ => true,
+            })
             .collect();
         self.changes.retain(|_| is_last.pop() == Some(true));
-        let Some(excess) = self.changes.len().checked_sub(MAX_KEPT / 2) else { return };
-        // All changes of an update, or none.
-        if let Some(&(last, _)) = excess.checked_sub(1).and_then(|last| self.changes.get(last)) {
-            self.first = last;
-            self.changes.retain(|&(update, _)| update > last);
+        let excess = self.changes.len().saturating_sub(MAX_KEPT / 2);
+        if let Some(&(kept, _)) = self.changes.get(excess).filter(|_| excess > 0) {
+            self.first = self.first.max(kept - 1);
+            let dropped = self.changes.partition_point(|&(update, _)| update < kept);
+            self.changes.drain(..dropped);
         }
+        self.limit = MAX_KEPT.max(self.changes.len() + MAX_KEPT / 2);
+        self.changes.shrink_to(self.limit);
     }
 
     pub(crate) fn since(&self, cursor: Cursor) -> ChangesSince {
@@ -124,7 +139,7 @@ impl Journal {
         let is_known = cursor.instance == self.instance && range.contains(&cursor.updates);
         let changes = is_known.then(|| {
             let begin = self.changes.partition_point(|&(update, _)| update <= cursor.updates);
-            self.changes.range(begin..).map(|(_, change)| change.clone()).collect()
+            self.changes.range(begin..).map(|(_, change)| Arc::clone(change)).collect()
         });
         ChangesSince {
             was_gap: is_known && self.gap > cursor.updates,
@@ -149,6 +164,11 @@ mod tests {
         Update { changes, was_gap: false, is_root_gone: false }
     }
 
+    fn since(journal: &Journal, cursor: Cursor) -> Option<Vec<Change>> {
+        let changes = journal.since(cursor).changes?;
+        Some(changes.iter().map(|change| Change::clone(change)).collect())
+    }
+
     fn added(number: usize) -> Change {
         change(ChangeKind::Added, number.to_string())
     }
@@ -162,9 +182,9 @@ mod tests {
         let between = journal.cursor();
         assert!(journal.add(Update { was_gap: true, ..update(vec![added(3)]) }));
         let all = journal.since(before);
-        assert_eq!(all.changes, Some(vec![added(1), added(2), added(3)]));
+        assert_eq!(since(&journal, before), Some(vec![added(1), added(2), added(3)]));
         assert!(all.was_gap && all.cursor == journal.cursor());
-        assert_eq!(journal.since(between).changes, Some(vec![added(3)]));
+        assert_eq!(since(&journal, between), Some(vec![added(3)]));
         let now = journal.since(journal.cursor());
         assert!(now.changes == Some(Vec::new()) && !now.was_gap);
         for other in [
@@ -185,7 +205,7 @@ mod tests {
         for _ in 0..2 * MAX_KEPT {
             journal.add(update(vec![change(ChangeKind::Modified, "same".to_owned())]));
         }
-        let changes = journal.since(begin).changes.expect("few different changes");
+        let changes = since(&journal, begin).expect("few different changes");
         assert_eq!(changes[0], added(0));
         assert!(changes.len() < MAX_KEPT, "{}", changes.len());
         let late = journal.cursor();
@@ -195,8 +215,38 @@ mod tests {
         assert_eq!(journal.since(begin).changes, None, "lost its place");
         assert_eq!(journal.since(late).changes, None);
         let first = Cursor { updates: journal.first, ..late };
-        let kept = journal.since(first).changes.expect("all there");
+        let kept = since(&journal, first).expect("all there");
         assert!(kept.len() >= MAX_KEPT / 2 - 1 && kept.len().is_multiple_of(2), "{}", kept.len());
         assert_eq!(kept.last(), Some(&added(3 * MAX_KEPT - 1)));
+    }
+
+    #[test]
+    fn journal_large_update_kept_until_others_follow() {
+        let mut journal = Journal::new();
+        let begin = journal.cursor();
+        journal.add(update((0..3 * MAX_KEPT).map(added).collect()));
+        journal.add(update(vec![added(1)]));
+        assert_eq!(since(&journal, begin).map(|all| all.len()), Some(3 * MAX_KEPT + 1));
+        for number in 0..MAX_KEPT / 2 {
+            journal.add(update(vec![added(number)]));
+        }
+        assert_eq!(since(&journal, begin), None);
+        assert!(journal.changes.len() >= MAX_KEPT / 2, "{}", journal.changes.len());
+        assert!(journal.changes.capacity() <= 2 * MAX_KEPT, "{}", journal.changes.capacity());
+    }
+
+    #[test]
+    fn journal_modified_before_a_rename_kept() {
+        let mut journal = Journal::new();
+        let begin = journal.cursor();
+        let modified = || change(ChangeKind::Modified, "a/file".to_owned());
+        let renamed = change(ChangeKind::Renamed, "b".to_owned());
+        let all = [modified(), renamed, modified()];
+        all.iter().for_each(|change| _ = journal.add(update(vec![change.clone()])));
+        for _ in 0..MAX_KEPT {
+            journal.add(update(vec![modified()]));
+        }
+        let kept = since(&journal, begin).expect("few different changes");
+        assert_eq!(kept[..3], all);
     }
 }
