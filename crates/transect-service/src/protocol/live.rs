@@ -37,6 +37,9 @@ impl Part {
     }
 }
 
+/// The most words of a search: each is looked for in all names.
+pub const MAX_WORDS: usize = 256;
+
 /// Words that the names of all wanted entries contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WordSearch<'a> {
@@ -56,6 +59,9 @@ impl<'a> WordSearch<'a> {
         let ignore_case = from.u8()? != 0;
         let mut words = Vec::new();
         while !from.is_empty() {
+            if words.len() == MAX_WORDS {
+                return Err(ProtocolError("too many words"));
+            }
             words.push(from.string()?);
         }
         Ok(Self { words, ignore_case })
@@ -296,6 +302,15 @@ mod tests {
             let mut from = ByteReader(&bytes);
             while take_change(&mut from).is_ok() {}
             let _ = ChangesHeader::take(&mut ByteReader(&bytes));
+        }
+    }
+
+    #[test]
+    fn search_with_too_many_words_refused() {
+        for (count, is_taken) in [(MAX_WORDS, true), (MAX_WORDS + 1, false)] {
+            let mut out = Vec::new();
+            WordSearch { words: vec![b"a"; count], ignore_case: false }.append(&mut out);
+            assert_eq!(WordSearch::take(&mut ByteReader(&out)).is_ok(), is_taken);
         }
     }
 

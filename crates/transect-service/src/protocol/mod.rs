@@ -17,7 +17,7 @@ pub use answer::{ResolvedName, append_attributes, append_exists, append_resolved
 pub use answer::{take_attributes, take_exists, take_resolved};
 pub use bytes::ByteReader;
 pub use frame::{Frame, FrameReader, append_frame};
-pub use live::{ChangesHeader, EntryRow, EntryStart, Part, PlaceOfClient, WordSearch};
+pub use live::{ChangesHeader, EntryRow, EntryStart, MAX_WORDS, Part, PlaceOfClient, WordSearch};
 pub use live::{append_change, append_entry, take_change, take_entry};
 pub use message::{ErrorCode, ErrorReply, Request, ServerInfo, append_stats, take_stats};
 pub use paths::{PathList, PathsEncoder, path_from_bytes};

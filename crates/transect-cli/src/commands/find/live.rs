@@ -5,7 +5,7 @@ use std::path::Path;
 use transect::internal::StoredRows;
 use transect::{Cancel, FileType};
 use transect_service::Entries;
-use transect_service::protocol::WordSearch;
+use transect_service::protocol::{MAX_WORDS, WordSearch};
 use transect_snapshot::{Matcher, Search};
 
 use super::hits::Hits;
@@ -26,7 +26,8 @@ pub(super) fn followed(args: &FindArgs, search: &Search) -> Result<Option<Follow
     let resolved = root_path::resolved(path);
     let Some(root) = followed::lowest_of(&roots, &resolved) else { return Ok(None) };
     let root = if args.within.is_empty() { root.clone() } else { resolved };
-    let words = search.words().filter(|word| !word.is_empty()).collect();
+    // The matcher looks for all of them.
+    let words = search.words().filter(|word| !word.is_empty()).take(MAX_WORDS).collect();
     let words = WordSearch { words, ignore_case: search.ignores_case() };
     followed::entries(client, root, search.needed_fields(), words)
 }
