@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use transect::FieldMask;
 use transect_cache::{LookupError, LookupResult, by_directory};
@@ -29,10 +30,15 @@ const FULL_FRAME_BYTES: usize = 128 << 10;
 /// Frames sent ahead: one is being answered, the next is ready, and earlier answers are being read.
 const WINDOW: usize = 4;
 
+/// How long a service may take to answer hello, for which it has nothing to do. One that is stopped never answers.
+const HELLO_TIMEOUT: Duration = Duration::from_secs(3);
+
 /// A connection to a service.
 #[derive(Debug)]
 pub struct Client {
     stream: Arc<Stream>,
+    /// The longest wait for the service.
+    longest: Option<Duration>,
     server_info: ServerInfo,
     reader: FrameReader,
     outbox: Vec<u8>,
@@ -44,14 +50,21 @@ impl Client {
     /// Connects to the service at a socket.
     ///
     /// # Errors
-    /// No service answers, it belongs to another user, or it does not support this version.
+    /// No service answers within seconds, it belongs to another user, or it does not support this version.
     pub fn connect(socket: &Path) -> Result<Self, Error> {
-        let stream = Arc::new(Stream::connect(socket)?);
+        let stream = Arc::new(Stream::connect(socket, HELLO_TIMEOUT)?);
         let (reader, outbox) = (FrameReader::new(MAX_ANSWER_BYTES), Vec::new());
         let server_info = ServerInfo::default();
-        let mut client = Self { stream, server_info, reader, outbox, sent: 0 };
-        client.server_info =
-            client.request(&Request::Hello { version: VERSION }, ServerInfo::parse)?;
+        let longest = Some(HELLO_TIMEOUT);
+        let mut client = Self { stream, longest, server_info, reader, outbox, sent: 0 };
+        let hello = client.request(&Request::Hello { version: VERSION }, ServerInfo::parse);
+        client.server_info = hello.map_err(|error| match error {
+            Error::Connection(error) if error.kind() == io::ErrorKind::TimedOut => {
+                Error::NotRunning(socket.to_owned(), error)
+            }
+            error => error,
+        })?;
+        client.longest = None;
         Ok(client)
     }
 
@@ -251,7 +264,7 @@ impl Client {
                 Ok(0) => return Err(Error::Disconnected),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.stream.wait(!self.outbox.is_empty())?;
+                    self.stream.wait(!self.outbox.is_empty(), self.longest)?;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error.into()),

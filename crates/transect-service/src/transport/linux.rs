@@ -14,6 +14,8 @@ use std::time::Duration;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use rustix::process::geteuid;
 use transect::{FieldMask, FileId, FileType};
 use transect_sys::file::{attributes_of, query_attributes};
@@ -81,11 +83,8 @@ impl Listener {
 
     /// Waits for a connection, at most for `longest`. Returns whether there may be one.
     pub(crate) fn wait(&self, longest: Duration) -> io::Result<bool> {
-        let longest = Timespec {
-            tv_sec: longest.as_secs().cast_signed(),
-            tv_nsec: longest.subsec_nanos().into(),
-        };
-        match poll(&mut [PollFd::new(&self.listener, PollFlags::IN)], Some(&longest)) {
+        let listener = PollFd::new(&self.listener, PollFlags::IN);
+        match poll(&mut [listener], Some(&timespec(longest))) {
             Ok(ready) => Ok(ready > 0),
             Err(Errno::INTR) => Ok(false),
             Err(Errno::NOMEM) => {
@@ -190,13 +189,29 @@ fn is_transient(error: &io::Error) -> bool {
     )
 }
 
+fn timespec(time: Duration) -> Timespec {
+    Timespec { tv_sec: time.as_secs().cast_signed(), tv_nsec: time.subsec_nanos().into() }
+}
+
+/// Connects. If more clients wait than the system lets wait, that takes until the service accepts one of them.
+fn connect(path: &Path, longest: Duration) -> io::Result<UnixStream> {
+    let (family, kind) = (AddressFamily::UNIX, SocketType::STREAM);
+    let socket = rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None)?;
+    set_socket_timeout(&socket, Timeout::Send, Some(longest))?;
+    match rustix::net::connect(&socket, &SocketAddrUnix::new(path)?) {
+        Ok(()) => Ok(socket.into()),
+        Err(Errno::AGAIN) => Err(io::ErrorKind::TimedOut.into()),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Stream(UnixStream);
 
 impl Stream {
-    /// Connects to a service of the user of this process.
-    pub(crate) fn connect(socket: &Path) -> Result<Self, Error> {
-        let stream = UnixStream::connect(socket)
+    /// Connects to a service of the user of this process. Waits at most for `longest` while others wait, too.
+    pub(crate) fn connect(socket: &Path, longest: Duration) -> Result<Self, Error> {
+        let stream = connect(socket, longest)
             .map(Self)
             .map_err(|error| Error::NotRunning(socket.to_owned(), error))?;
         // Before anything is sent: in a directory that any user can write to, the socket may be
@@ -222,10 +237,14 @@ impl Stream {
     }
 
     /// Waits until a connected stream can be read, or written if `or_write`.
-    pub(crate) fn wait(&self, or_write: bool) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// That took `longest`.
+    pub(crate) fn wait(&self, or_write: bool, longest: Option<Duration>) -> io::Result<()> {
         let mut events = PollFlags::IN;
         events.set(PollFlags::OUT, or_write);
-        match poll(&mut [PollFd::new(&self.0, events)], None) {
+        match poll(&mut [PollFd::new(&self.0, events)], longest.map(timespec).as_ref()) {
+            Ok(0) => Err(io::ErrorKind::TimedOut.into()),
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(errno) => Err(errno.into()),
         }

@@ -44,7 +44,7 @@ impl Listener {
 pub(crate) struct Stream(());
 
 impl Stream {
-    pub(crate) fn connect(_: &Path) -> Result<Self, Error> {
+    pub(crate) fn connect(_: &Path, _: Duration) -> Result<Self, Error> {
         Err(Error::Unsupported)
     }
 
@@ -54,7 +54,7 @@ impl Stream {
 
     pub(crate) fn close(&self) {}
 
-    pub(crate) fn wait(&self, _: bool) -> io::Result<()> {
+    pub(crate) fn wait(&self, _: bool, _: Option<Duration>) -> io::Result<()> {
         Err(ErrorKind::Unsupported.into())
     }
 }

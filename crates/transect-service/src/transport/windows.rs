@@ -80,7 +80,7 @@ pub(crate) struct Stream {
 
 impl Stream {
     /// Connects to a service of the user of this process.
-    pub(crate) fn connect(name: &Path) -> Result<Self, Error> {
+    pub(crate) fn connect(name: &Path, _: Duration) -> Result<Self, Error> {
         check_name(name)?;
         let pipe =
             Pipe::connect(name).map_err(|error| Error::NotRunning(name.to_owned(), error))?;
@@ -104,8 +104,11 @@ impl Stream {
     }
 
     /// Waits until a connected stream can be read, or written if `or_write`.
-    pub(crate) fn wait(&self, or_write: bool) -> io::Result<()> {
-        self.pipe.wait(or_write)
+    ///
+    /// # Errors
+    /// That took `longest`.
+    pub(crate) fn wait(&self, or_write: bool, longest: Option<Duration>) -> io::Result<()> {
+        self.pipe.wait(or_write, longest)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Trees that are followed: entries and changes.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::thread::ScopedJoinHandle;
 
@@ -8,7 +9,7 @@ use transect::internal::StoredRows;
 use transect::{FieldMask, FileType};
 use transect_live::{ChangeKind, Cursor};
 use transect_service::protocol::WordSearch;
-use transect_service::{Error, Event, TreeChanges};
+use transect_service::{Client, Error, Event, TreeChanges};
 use transect_testkit::{TempDir, trees, wait_for};
 
 use crate::support::{Served, told_with};
@@ -246,6 +247,24 @@ fn client_that_does_not_read_delays_nobody() {
     }
     assert_eq!(count, 20_001);
     assert_eq!(followed.entries(&followed.root, &["new"], false).len(), 1);
+}
+
+/// Regression: `transect list` waited for ever for a service that was stopped (SIGSTOP).
+#[test]
+fn client_of_stopped_service_gives_up() {
+    let temp = TempDir::new();
+    let socket = temp.join("socket");
+    let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    // More connections wait than the system lets wait.
+    rustix::net::listen(&listener, 0).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| match Client::connect(&socket) {
+                Err(Error::NotRunning(_, why)) => assert_eq!(why.kind(), ErrorKind::TimedOut),
+                other => panic!("{other:?}"),
+            });
+        }
+    });
 }
 
 #[test]

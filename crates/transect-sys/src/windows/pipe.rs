@@ -317,16 +317,20 @@ impl Pipe {
 
     /// Waits until a [`Pipe::try_read`] that returned [`io::ErrorKind::WouldBlock`] can return
     /// something else, or `or_write` a [`Pipe::try_write`].
-    pub fn wait(&self, or_write: bool) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// That took `longest`.
+    pub fn wait(&self, or_write: bool, longest: Option<Duration>) -> io::Result<()> {
         let (reading, writing) = (self.reading(), self.writing());
         let read = reading.operation.event();
         let has_bytes = !reading.unread.is_empty() || !reading.operation.is_pending();
-        match or_write {
-            _ if has_bytes => Ok(()),
-            true if writing.is_pending() => wait_any([read, writing.event()], None).map(drop),
-            true => Ok(()),
-            false => wait_any([read], None).map(drop),
-        }
+        let signalled = match or_write {
+            _ if has_bytes => return Ok(()),
+            true if writing.is_pending() => wait_any([read, writing.event()], longest)?,
+            true => return Ok(()),
+            false => wait_any([read], longest)?,
+        };
+        signalled.map(drop).ok_or_else(|| io::ErrorKind::TimedOut.into())
     }
 }
 

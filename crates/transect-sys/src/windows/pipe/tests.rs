@@ -35,7 +35,7 @@ fn pipe_bytes_arrive_in_both_directions() {
     let mut block = [0; 8];
     assert_eq!(client.try_read(&mut block).unwrap_err().kind(), io::ErrorKind::WouldBlock);
     assert_eq!(server.write(b"to client").unwrap(), 9);
-    client.wait(false).unwrap();
+    client.wait(false, None).unwrap();
     assert_eq!(client.try_read(&mut block).unwrap(), 8);
     assert_eq!(&block, b"to clien");
     assert_eq!(client.try_read(&mut block).unwrap(), 1);
@@ -64,7 +64,7 @@ fn pipe_full_until_other_end_reads() {
         assert!(bytes > 0 && block[..bytes].iter().all(|&byte| byte == 7));
         read += bytes;
     }
-    client.wait(true).unwrap();
+    client.wait(true, None).unwrap();
     assert_eq!(client.try_write(b"more").unwrap(), 4);
     assert_eq!(server.read(&mut block).unwrap(), 4);
 }
