@@ -1,5 +1,6 @@
 //! Trees that are followed: entries and changes.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -281,4 +282,92 @@ fn service_that_ends_wakes_who_waits() {
     });
     drop(followed);
     assert!(waiting.join().unwrap().is_err());
+}
+
+/// Returns the attributes of all entries that the service has, and the place of these in the changes.
+fn told_entries(followed: &Followed) -> (BTreeMap<PathBuf, Vec<u8>>, Cursor) {
+    let client = followed.served.client();
+    let mut entries = client.entries(&followed.root, WANT, WordSearch::default()).unwrap().unwrap();
+    let (mut all, mut above) = (BTreeMap::new(), Vec::<PathBuf>::new());
+    while entries.advance(true).unwrap() {
+        above.truncate(entries.depth());
+        let path = above.last().map_or(entries.name().into(), |dir| dir.join(entries.name()));
+        all.insert(path.clone(), told_with(entries.attributes(WANT), WANT));
+        above.push(path);
+    }
+    (all, entries.cursor())
+}
+
+/// Changes a tree at random. Names are few, so that they return as other entries.
+fn change(root: &Path, random: &mut impl FnMut(usize) -> usize) {
+    let mut path = |deepest: usize| {
+        (0..=random(deepest)).map(|_| ["a", "b", "c"][random(3)]).collect::<PathBuf>()
+    };
+    let (one, other) = (root.join(path(4)), root.join(path(3)));
+    // Many fail, and change nothing.
+    let _ = match random(8) {
+        0 => fs::create_dir_all(&one),
+        1 | 2 => fs::write(&one, vec![0; random(9999)]),
+        3 => fs::rename(&one, &other),
+        4 => fs::remove_file(&one),
+        5 => fs::remove_dir_all(&one),
+        6 => fs::hard_link(&one, &other),
+        _ => std::os::unix::fs::symlink("a", &one),
+    };
+}
+
+#[test]
+fn followed_tree_random_changes_entries_equal_a_walk_and_changes_lead_there() {
+    let followed = Followed::new(|_| {});
+    let root = &followed.root;
+    let mut state = 1_u64;
+    let mut random = |end: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) as usize % end
+    };
+    let (all, mut cursor) = told_entries(&followed);
+    let mut names: BTreeSet<PathBuf> = all.into_keys().collect();
+    for step in 0..150 {
+        (0..=random(12)).for_each(|_| change(root, &mut random));
+        let (all, next) = told_entries(&followed);
+        let expected: BTreeMap<PathBuf, Vec<u8>> = walked(root)
+            .into_iter()
+            .map(|path| {
+                let mut it = transect_sys::file::query_attributes(&path, WANT, false).unwrap();
+                if it.file_type() == FileType::Directory {
+                    it.retain(transect_live::COLUMNS);
+                }
+                (path, told_with(it, WANT))
+            })
+            .collect();
+        assert_eq!(all, expected, "step {step}");
+        if step % 3 > 0 {
+            continue;
+        }
+        let since = followed.changes(Some(cursor));
+        assert_eq!(since.header.cursor, next, "step {step}");
+        for change in since.changes.expect("a known cursor") {
+            let is_below = |path: &&PathBuf| path.starts_with(&change.path);
+            if change.kind == ChangeKind::Removed {
+                names.retain(|path| !is_below(&path));
+            } else if let Some(from) = &change.from {
+                let renamed = |path: PathBuf| match path.strip_prefix(from) {
+                    Ok(below) => change.path.join(below).components().collect(),
+                    Err(_) => path,
+                };
+                names = names.into_iter().map(renamed).collect();
+            } else {
+                names.insert(change.path);
+            }
+        }
+        assert!(names.iter().eq(all.keys()), "step {step}: {names:?}");
+        cursor = next;
+        // The words of a search in a table that was edited often.
+        for word in ["a", "b"] {
+            let mut found = followed.entries(root, &[word], false);
+            found.retain(|path| path != root);
+            let has_word = |path: &&PathBuf| path.ends_with(word);
+            assert!(all.keys().skip(1).filter(has_word).eq(&found), "step {step}: {found:?}");
+        }
+    }
 }
