@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use transect::table::{Row, SubtreeTotals, Table};
 use transect::{Cancel, FieldMask, FileType, ScanOptions};
-use transect_live::{ChangeKind, LiveTree, Update};
+use transect_live::{ChangeKind, LiveTree, SharedTree, Update};
 use transect_testkit::{TempDir, skip, wait_until};
 
 /// What two tables of one tree have in common.
@@ -486,4 +486,20 @@ fn live_tree_changes_during_updates() {
 fn walk(root: &Path) -> Vec<PathBuf> {
     let table = Table::read(root).expect("the root is there");
     table.iter().map(|row| table.path(row)).collect()
+}
+
+#[test]
+fn shared_tree_followed_until_a_reader_finds_its_root_gone() {
+    let temp = TempDir::new();
+    let root = temp.join("root");
+    fs::create_dir(&root).unwrap();
+    let end = Cancel::new();
+    let tree = SharedTree::new(LiveTree::open(&root, &end).unwrap());
+    let begin = tree.changes_since(None).unwrap().cursor;
+    fs::rename(&root, temp.join("other")).unwrap();
+    assert!(tree.changes_since(Some(begin)).unwrap().is_root_gone);
+    // Nothing is left to be notified.
+    tree.follow(&end).unwrap();
+    fs::rename(temp.join("other"), &root).unwrap();
+    assert!(tree.view(&root).unwrap().is_none(), "once it has gone, it stays so");
 }

@@ -31,7 +31,7 @@ const FULL_FRAME_BYTES: usize = 128 << 10;
 const WINDOW: usize = 4;
 
 /// How long a service may take to answer hello, for which it has nothing to do. One that is stopped never answers.
-const HELLO_TIMEOUT: Duration = Duration::from_secs(3);
+const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A connection to a service.
 #[derive(Debug)]
