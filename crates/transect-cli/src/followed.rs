@@ -61,29 +61,25 @@ pub(crate) fn lowest_of<'r>(roots: &'r [PathBuf], path: &Path) -> Option<&'r Pat
 }
 
 /// Returns the entries below the only path of the arguments, if a service follows all of them. They have these attributes.
-pub(crate) fn entries_of(
-    args: &AskLiveArgs,
-    walk: &WalkArgs,
-    want: FieldMask,
-) -> Result<Option<Followed>, CliError> {
+pub(crate) fn entries_of(args: &AskLiveArgs, walk: &WalkArgs, want: FieldMask) -> Option<Followed> {
     let path = match walk.paths.as_slice() {
         [] => Path::new("."),
         [path] => path,
-        _ => return Ok(None),
+        _ => return None,
     };
     if !walk.reads_as_usual() || !FIELDS.contains(want) {
-        return Ok(None);
+        return None;
     }
-    let Some((client, roots)) = service(args) else { return Ok(None) };
+    let (client, roots) = service(args)?;
     let is_directory = query_attributes(path, FieldMask::empty(), false)
         .is_ok_and(|it| it.file_type() == FileType::Directory);
     let root = root_path::resolved(path);
     if !is_directory || !roots.iter().any(|followed| root.starts_with(followed)) {
-        return Ok(None);
+        return None;
     }
     let shown = path.as_os_str().to_owned();
     let followed = entries(client, root, want, WordSearch::default())?;
-    Ok(followed.map(|it| Followed { entries: it.entries.named(shown), ..it }))
+    Some(Followed { entries: followed.entries.named(shown), ..followed })
 }
 
 /// Returns the entries below a path without links whose names have all words, if the service follows all of them.
@@ -92,12 +88,13 @@ pub(crate) fn entries(
     root: PathBuf,
     want: FieldMask,
     search: WordSearch<'_>,
-) -> Result<Option<Followed>, CliError> {
+) -> Option<Followed> {
     if !FIELDS.contains(want) {
-        return Ok(None);
+        return None;
     }
-    let entries = client.entries(&root, want, search)?;
-    Ok(entries.ok().map(|entries| Followed { entries, root }))
+    // Whatever the reason is why the answer does not begin: the tree itself does.
+    let entries = client.entries(&root, want, search).ok().and_then(Result::ok);
+    Some(Followed { entries: entries?, root })
 }
 
 /// The changes of a followed tree.
@@ -109,16 +106,13 @@ pub(crate) struct FollowedChanges {
 }
 
 /// Returns the changes of a directory if it is one of those that a service follows.
-pub(crate) fn changes_of(
-    args: &AskLiveArgs,
-    path: &Path,
-) -> Result<Option<FollowedChanges>, CliError> {
-    let Some((mut client, roots)) = service(args) else { return Ok(None) };
+pub(crate) fn changes_of(args: &AskLiveArgs, path: &Path) -> Option<FollowedChanges> {
+    let (mut client, roots) = service(args)?;
     let root = root_path::resolved(path);
-    if !roots.contains(&root) || client.changes(&root, None, false)?.is_err() {
-        return Ok(None);
+    if !roots.contains(&root) || !matches!(client.changes(&root, None, false), Ok(Ok(_))) {
+        return None;
     }
-    Ok(Some(FollowedChanges { client, root, shown: path.to_owned() }))
+    Some(FollowedChanges { client, root, shown: path.to_owned() })
 }
 
 impl FollowedChanges {

@@ -28,7 +28,10 @@ pub(crate) fn run(args: &LiveArgs) -> Result<ExitStatus, CliError> {
     };
     let mut options = CacheOptions::new(args.level);
     options.memory = args.memory;
-    let roots = args.paths.iter().map(|path| root_of(path)).collect::<Result<Vec<_>, _>>()?;
+    let mut roots = args.paths.iter().map(|path| root_of(path)).collect::<Result<Vec<_>, _>>()?;
+    // A tree that was given twice, or also by a link, is followed once.
+    roots.sort_unstable();
+    roots.dedup();
     // Questions about attributes may lead through links.
     options.roots = args.paths.iter().map(|path| root_path::absolute(path)).collect();
     options.roots.extend(roots.iter().cloned());
@@ -93,7 +96,8 @@ fn describe(event: &Event) -> String {
             let mut text = format!("following '{root}', {entries}");
             if *unwatched > 0 {
                 let directories = counted(*unwatched, "directory is", "directories are");
-                text += &format!("; {directories} not watched");
+                text +=
+                    &format!("; {directories} not watched: commands read the trees that hold them");
             }
             text
         }

@@ -15,7 +15,7 @@ use transect_program::{CliError, ExitStatus, cancel_on_signal, on_signal};
 
 pub(crate) fn run(args: &WatchArgs) -> Result<ExitStatus, CliError> {
     let end = cancel_on_signal()?;
-    match followed::changes_of(&args.ask, &args.path)? {
+    match followed::changes_of(&args.ask, &args.path) {
         Some(followed) => watch_followed(args, followed, &end),
         None => watch(args, &end),
     }

@@ -248,6 +248,27 @@ fn watch_prints_what_the_service_reports_until_interrupted() {
 }
 
 #[test]
+fn live_same_tree_twice_followed_once_nested_trees_both() {
+    let env = TestEnv::new();
+    env.mkdir("tree/below");
+    symlink("tree", env.path("link")).unwrap();
+    let mut running = env.start(["live", "tree", "link", "tree/below", "./tree"]);
+    let mut said = BufReader::new(running.child.stderr.take().expect("a pipe"));
+    let mut lines = Vec::new();
+    while lines.len() < 3 {
+        let mut line = String::new();
+        assert!(said.read_line(&mut line).expect("a pipe can be read") > 0, "it ended");
+        lines.push(line);
+    }
+    let below = env.transect(["list", "tree/below"]).exits(0);
+    assert!(below.stderr_text().contains("tree/below'"), "{}", below.text());
+    running.signal(Signal::TERM);
+    said.read_to_string(&mut lines[0]).expect("a pipe can be read");
+    assert!(!lines[0].contains("following"), "{lines:?}");
+    assert_eq!(running.finish().code, Some(0));
+}
+
+#[test]
 fn live_root_that_is_no_directory_refused_and_one_that_goes_reported() {
     let env = TestEnv::new();
     env.write("file", 1);

@@ -18,7 +18,7 @@ pub(super) fn run(
     path: &Path,
     cursor: Option<Cursor>,
 ) -> Result<ExitStatus, CliError> {
-    let Some(mut followed) = followed::changes_of(&AskLiveArgs { live: AskLive::Auto }, path)?
+    let Some(mut followed) = followed::changes_of(&AskLiveArgs { live: AskLive::Auto }, path)
     else {
         let path = path.display();
         return Err(CliError::Failed(format!(

@@ -16,15 +16,15 @@ use transect_program::CliError;
 
 /// Returns the entries with the words of a search, of the directory to be searched; without one, of the followed tree that
 /// holds the current directory. `None` if no service follows it.
-pub(super) fn followed(args: &FindArgs, search: &Search) -> Result<Option<Followed>, CliError> {
+pub(super) fn followed(args: &FindArgs, search: &Search) -> Option<Followed> {
     let path = match args.within.as_slice() {
         [] => Path::new("."),
         [path] => path,
-        _ => return Ok(None),
+        _ => return None,
     };
-    let Some((client, roots)) = followed::service(&args.ask) else { return Ok(None) };
+    let (client, roots) = followed::service(&args.ask)?;
     let resolved = root_path::resolved(path);
-    let Some(root) = followed::lowest_of(&roots, &resolved) else { return Ok(None) };
+    let root = followed::lowest_of(&roots, &resolved)?;
     let root = if args.within.is_empty() { root.clone() } else { resolved };
     // The matcher looks for all of them.
     let words = search.words().filter(|word| !word.is_empty()).take(MAX_WORDS).collect();

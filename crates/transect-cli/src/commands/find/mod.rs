@@ -28,7 +28,7 @@ pub(crate) fn run(args: &FindArgs) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;
     let columns = columns(args);
     let search = search(args, &columns)?;
-    let followed = live::followed(args, &search)?;
+    let followed = live::followed(args, &search);
     let Sources { all: sources, unusable, end } = match &followed {
         Some(_) => Sources::default(),
         None => sources::of(&args.within, args.progress, &cancel)?,

@@ -100,20 +100,18 @@ fn stored(args: &ListArgs) -> Result<Option<StoredEntries<'_>>, CliError> {
 }
 
 /// Returns the entries with these attributes if a service follows the tree; `None` if it is to be read.
-fn followed(args: &ListArgs, want: FieldMask) -> Result<Option<Followed>, CliError> {
+fn followed(args: &ListArgs, want: FieldMask) -> Option<Followed> {
     let is_alone = args.exec.is_empty() && args.exec_batch.is_empty();
     let columns = lines::columns(&args.lines, false);
     let others = [Column::Target, Column::Nlink];
     if !is_alone || columns.iter().any(|column| others.contains(column)) {
-        return Ok(None);
+        return None;
     }
     let followed = followed::entries_of(&args.ask, &args.walk, want)?;
-    if let Some(followed) = &followed
-        && !args.lines.is_for_programs()
-    {
+    if !args.lines.is_for_programs() {
         output::note(&followed.text());
     }
-    Ok(followed)
+    Some(followed)
 }
 
 struct Source<'a> {
@@ -139,7 +137,7 @@ fn print<W: Write + Send>(
     let (sink, interrupted, delivered) = if let Some(stored) = stored {
         let (sink, delivered) = stored.deliver(plan, sink())?;
         (sink, cancel.is_cancelled(), delivered)
-    } else if let Some(followed) = followed(args, plan.stored_fields(&sink()))? {
+    } else if let Some(followed) = followed(args, plan.stored_fields(&sink())) {
         let (sink, delivered) = plan.run_on(followed.entries, sink())?;
         (sink, cancel.is_cancelled(), delivered.map_err(CliError::from))
     } else {

@@ -114,7 +114,7 @@ fn followed(args: &UsageArgs) -> Result<Option<Table>, CliError> {
         return Ok(None);
     }
     let columns = columns(args);
-    let followed = followed::entries_of(&args.ask, &args.walk, columns | followed::TOTALS)?;
+    let followed = followed::entries_of(&args.ask, &args.walk, columns | followed::TOTALS);
     let Some(followed) = followed else { return Ok(None) };
     if !args.is_exact() {
         output::note(&followed.text());
