@@ -89,7 +89,10 @@ pub(crate) fn entries(
     want: FieldMask,
     search: WordSearch<'_>,
 ) -> Option<Followed> {
-    if !FIELDS.contains(want) {
+    // No notification reports a mount.
+    let is_below = |mount: &PathBuf| *mount != root && mount.starts_with(&root);
+    let has_mounts = transect_sys::host::mount_points()?.iter().any(is_below);
+    if !FIELDS.contains(want) || has_mounts {
         return None;
     }
     // Whatever the reason is why the answer does not begin: the tree itself does.

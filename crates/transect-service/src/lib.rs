@@ -48,6 +48,7 @@ mod service;
 mod serving;
 mod transport;
 mod trees;
+mod words;
 
 use transect::FieldMask;
 
