@@ -137,7 +137,7 @@ pub(crate) fn pair() -> (Stream, Stream) {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let name = PathBuf::from(format!("{PREFIX}transect-pair-{}-{number}", std::process::id()));
     let listener = Listener::bind(&name).expect("a free name");
-    let connected = Stream::connect(&name).expect("a listener of our own");
+    let connected = Stream::connect(&name, Duration::MAX).expect("a listener of our own");
     let accepted = listener.accept().expect("a listener of our own").expect("a client");
     (accepted, connected)
 }
@@ -160,7 +160,10 @@ mod tests {
         for name in ["", "cache.sock", r"C:\pipe\x", r"\\.\pipe\", r"\\.\pip", r"\\host\pipe\x"] {
             let name = Path::new(name);
             assert!(matches!(Listener::bind(name), Err(Error::NotAPipe(_))), "{name:?}");
-            assert!(matches!(Stream::connect(name), Err(Error::NotAPipe(_))), "{name:?}");
+            assert!(
+                matches!(Stream::connect(name, Duration::MAX), Err(Error::NotAPipe(_))),
+                "{name:?}"
+            );
         }
         check_name(Path::new(r"\\.\PIPE\x")).unwrap();
     }
