@@ -61,16 +61,17 @@ Examples:
 Exit codes: 0 done; 2 wrong usage, or no service answers.";
 
 const GIT_HOOK_NOTES: &str = "\
-Git calls it with the version of its protocol (2) and the token of the last answer, and then looks only at the files that are \
-printed. Without a service that follows the working tree, it fails, and git looks at all files.
+With `git config core.fsmonitor 'transect service git-hook'`, git calls it with the version of its protocol (2) and the token of the last \
+answer, and then looks only at the files that are printed. Without a service that follows the working tree, it fails, and git looks at \
+all files.
 
 Examples:
-  Let git ask the service in this working tree:
-    git config core.fsmonitor 'transect service git-hook' && git config core.untrackedCache true
-  Undo that:
-    git config --unset core.fsmonitor
-  See what git would be told:
+  Follow a working tree, which the hook needs:
+    transect live .
+  Print what git receives if nothing has changed:
     transect service git-hook 2 \"$(transect changes --cursor)\"
+  Print what it receives the first time (everything may have changed):
+    transect service git-hook 2 0
 
 Exit codes: 0 done; 1 no service follows the current directory; 2 wrong usage.";
 

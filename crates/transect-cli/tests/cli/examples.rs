@@ -10,7 +10,7 @@ use crate::harness::TestEnv;
 use crate::help::listed;
 
 /// Beginnings of examples that are only parsed, and the reason.
-const PARSED_ONLY: [(&str, &str); 25] = [
+const PARSED_ONLY: [(&str, &str); 24] = [
     ("transect tui", "needs a terminal"),
     (
         "transect keep --every",
@@ -22,7 +22,6 @@ const PARSED_ONLY: [(&str, &str); 25] = [
     ("transect map --open", "serves until Ctrl-C"),
     ("transect query", "needs DuckDB; query.rs runs them"),
     ("transect live", "serves until Ctrl-C"),
-    ("git config", "needs a working tree of git; followed.rs has one"),
     ("transect service git-hook", "needs a followed working tree; followed.rs has one"),
     ("transect watch", "waits for changes; watch.rs makes some"),
     ("transect lab run enumerate --path src", "takes minutes"),

@@ -42,11 +42,11 @@ fn is_from_live(output: &Output) -> bool {
     output.stderr_text().contains("from `transect live`, which follows '")
 }
 
-/// Returns the lines without those that tell times, sorted: a walk prints entries as it finds them.
+/// Returns the lines without those that tell times or the space on the disk, sorted: a walk prints entries as it finds them.
 fn sorted(output: &Output) -> Vec<String> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut lines: Vec<String> = text.split(['\n', '\0']).map(str::to_owned).collect();
-    lines.retain(|line| !line.contains("complete in"));
+    lines.retain(|line| !line.contains("complete in") && !line.starts_with("disk: "));
     lines.sort();
     lines
 }
