@@ -63,6 +63,15 @@ impl Followed {
         self.served.client().changes(&self.root, cursor, false).unwrap().unwrap()
     }
 
+    /// Waits until this number of requests has arrived.
+    fn wait_for_requests(&self, count: u64) {
+        wait_for("the requests", || {
+            let stats = self.served.client().stats().unwrap();
+            let requests = stats.into_iter().find(|(name, _)| name == "requests")?;
+            (requests.1 >= count).then_some(())
+        });
+    }
+
     fn cursor(&self) -> Cursor {
         self.changes(None).header.cursor
     }
@@ -215,6 +224,8 @@ fn changes_awaited_and_clients_that_leave_forgotten() {
         let (first, _) = wait();
         let (second, closer) = wait();
         let (third, _) = wait();
+        // Before its request arrives, a client that leaves is not missed.
+        followed.wait_for_requests(4);
         closer.close();
         assert!(matches!(second.join().unwrap(), Err(Error::Disconnected)));
         // Nobody waits for the client that left: its connection ends without a change.
@@ -278,11 +289,7 @@ fn service_that_ends_wakes_who_waits() {
     let mut client = followed.served.client();
     let root = followed.root.clone();
     let waiting = std::thread::spawn(move || client.changes(&root, Some(begin), true));
-    let stats = || followed.served.client().stats().unwrap();
-    wait_for("the request", || {
-        let requests = stats().into_iter().find(|(name, _)| name == "requests")?;
-        (requests.1 >= 2).then_some(())
-    });
+    followed.wait_for_requests(2);
     drop(followed);
     assert!(waiting.join().unwrap().is_err());
 }
