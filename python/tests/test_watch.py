@@ -18,14 +18,12 @@ if sys.platform != "linux":
 
 else:
 
-    def until(watch, path):
-        """Returns the changes up to that of a path."""
-        changes = []
+    def until(watch, kind, path):
+        """Returns the change of this kind of a path."""
         for change in watch:
-            changes.append((change.kind, change.path, change.old_path, change.type))
-            if change.path == str(path):
-                return changes
-        raise AssertionError(f"it ended before {path}: {changes}")
+            if (change.kind, change.path) == (kind, path):
+                return change
+        raise AssertionError(f"it ended before {path} was {kind}")
 
     def test_changes_have_kinds_paths_and_types(tmp_path):
         (tmp_path / "a").mkdir()
@@ -34,13 +32,14 @@ else:
             assert (watch.entries, watch.unwatched, watch.gaps) == (3, 0, 0)
             os.rename(tmp_path / "a", tmp_path / "b")
             a, b = str(tmp_path / "a"), str(tmp_path / "b")
-            assert until(watch, b)[-1] == ("renamed", b, a, "directory")
+            renamed = until(watch, "renamed", b)
+            assert (renamed.old_path, renamed.type) == (a, "directory")
             name = os.fsencode(tmp_path) + b"/b/not-\xff-utf8"
             open(name, "w").close()
-            change = until(watch, os.fsdecode(name))[-1]
-            assert change[0] == "added" and os.fsencode(change[1]) == name
+            added = until(watch, "added", os.fsdecode(name))
+            assert os.fsencode(added) == name and added.old_path is None
             shutil.rmtree(b)
-            assert ("removed", b, None, "directory") in until(watch, b)
+            assert until(watch, "removed", b).type == "directory"
             assert not watch.complete
         assert list(watch) == []
 
