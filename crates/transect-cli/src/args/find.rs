@@ -8,7 +8,8 @@ use clap::Args;
 use super::{AskLiveArgs, AttributeArgs, LineArgs, ProgressArgs};
 
 pub(crate) const FIND_NOTES: &str = "\
-Searches snapshots that transect keep stored: the answers are as old as the snapshot, and a message says how old that is. \
+If a running `transect live` follows the tree, searches that, as it is now. Otherwise \
+searches snapshots that transect keep stored: the answers are as old as the snapshot, and a message says how old that is. \
 Without --in, it is the last one of the current directory, or else of the nearest directory above it; or else those of \
 directories below it. If there is none, the current directory is read for this search.
 

@@ -101,6 +101,10 @@ pub(crate) const CHANGES_NOTES: &str = "\
 Compares PATH with a snapshot that `transect keep` stored on this machine. Lines, numbers and options are those of \
 `transect diff`, with the snapshot as A and PATH as B. If the snapshot was kept with -x, PATH is read with -x, too.
 
+With a running `transect live` that follows PATH, --cursor prints a place in its changes, and --since CURSOR the lines that `transect watch` \
+would have printed since; the next cursor is printed on stderr, and with --json in the last object. A cursor of another service, or from \
+before the changes that it keeps, is an error (1).
+
 --for writes paths relative to PATH. The list brings a copy up to date that was made after the snapshot:
   rsync -aI0 --files-from=LIST --delete-missing-args --force PATH/ COPY/
   rclone sync -I --files-from-raw LIST PATH COPY

@@ -228,7 +228,7 @@ fn changes_awaited_and_clients_that_leave_forgotten() {
         followed.wait_for_requests(4);
         closer.close();
         assert!(matches!(second.join().unwrap(), Err(Error::Disconnected)));
-        // Nobody waits for the client that left: its connection ends without a change.
+        // The connection of the client that left ends without a change.
         let is_over = |event: &Event| matches!(event, Event::Broken { .. });
         followed.served.wait_for("the end of a connection", is_over);
         assert!(!first.is_finished() && !third.is_finished());
