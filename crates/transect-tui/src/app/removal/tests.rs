@@ -127,6 +127,8 @@ fn delete_changed_entries_kept_and_listed() {
 fn trash_moves_entry() {
     let (place, home) = (place(), TempDir::new());
     let mut app = TestApp::on_disk(place.path());
+    // The message ends with the path of the trash, which may be long.
+    app.resize(300, 24);
     app.trash_in(home.path());
     app.select("folder");
     app.press("t");
