@@ -47,4 +47,4 @@ pub use change::{Change, ChangeKind};
 pub use journal::{ChangesSince, Cursor};
 pub use live_tree::{LiveTree, Update, Waker};
 pub use mirror::COLUMNS;
-pub use shared_tree::{Listening, SharedTree, View};
+pub use shared_tree::{Counts, Listening, SharedTree, View};

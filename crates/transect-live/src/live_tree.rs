@@ -18,7 +18,7 @@ use crate::mirror::{COLUMNS, Mirror};
 use crate::pace::Pace;
 use crate::places::Places;
 use crate::reader::{Watched, WatchingReader};
-use crate::suspects::Suspects;
+use crate::suspects::{Names, Suspects};
 use crate::update::apply;
 
 /// A table of a tree that follows the tree.
@@ -96,24 +96,20 @@ impl LiveTree {
         Arc::clone(&self.mirror.table)
     }
 
-    /// Returns whether everything in and below a directory was read, and is watched.
-    pub(crate) fn is_followed(&self, row: Row) -> bool {
-        let Mirror { table, places, .. } = &self.mirror;
-        if table.errors(row) > 0 {
-            return false;
-        }
-        let is_followed = |row| {
-            let id = table.directory_id(row);
-            id.is_none_or(|id| places.is_watched(id) && table.unread_reason(row).is_none())
-        };
-        self.unwatched() == 0 || table.subtree(row).all(is_followed)
+    /// Returns the directories that cannot be opened, with the numbers of the errors.
+    pub(crate) fn closed(&self) -> HashMap<Row, i32> {
+        let closed =
+            |(id, error): (_, Option<i32>)| Some((self.table().directory_row(id)?, error?));
+        self.mirror.places.unwatched().filter_map(closed).collect()
     }
 
     /// Returns the number of directories that are not watched although they were read: changes in them are not
     /// noticed. The system limits the number of watches of a user (`fs.inotify.max_user_watches`).
     pub fn unwatched(&self) -> u64 {
-        let directories = self.mirror.table.grand_total().directories;
-        u64::from(directories).saturating_sub(self.mirror.places.watched_count() as u64)
+        let table = &self.mirror.table;
+        let was_read = |row: Row| table.unread_reason(row).is_none();
+        let rows = self.mirror.places.unwatched().filter_map(|(id, _)| table.directory_row(id));
+        rows.filter(|&row| was_read(row)).count() as u64
     }
 
     /// Waits until something changed, and applies it. A single change is applied at once. While changes continue, an
@@ -166,6 +162,20 @@ impl LiveTree {
             update.is_root_gone |= is_root_gone;
         }
         Ok(update)
+    }
+
+    /// Compares the directories in and below one that are not watched with the table. Each is watched if that is possible
+    /// by now.
+    pub(crate) fn check_unwatched(&mut self, top: Row) -> Result<Update, Error> {
+        let Mirror { table, places, unreached, .. } = &mut self.mirror;
+        let is_below =
+            |row| std::iter::successors(Some(row), |&row| table.parent(row)).any(|row| row == top);
+        for (directory, _) in places.unwatched() {
+            if table.directory_row(directory).is_some_and(is_below) {
+                unreached.insert(directory, Names::All);
+            }
+        }
+        self.apply(Hints::default())
     }
 
     /// Makes the next update compare every directory, as after lost notifications: for changes that no notification

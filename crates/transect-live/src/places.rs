@@ -22,6 +22,8 @@ pub(crate) struct Places {
     by_file_id: HashMap<FileId, DirectoryId, FixedState>,
     /// By directory.
     places: HashMap<DirectoryId, Place, FixedState>,
+    /// Directories that are there and not watched, with the number of the error if they cannot be opened.
+    unwatched: HashMap<DirectoryId, Option<i32>, FixedState>,
 }
 
 /// What identifies a directory to the system.
@@ -45,8 +47,9 @@ impl Places {
         // It may have been watched before it was compared after a gap.
         self.remove(directory);
         self.by_file_id.insert(file_id, directory);
-        if let Some(watch) = watch {
-            self.by_watch.insert(watch, directory);
+        match watch {
+            Some(watch) => _ = self.by_watch.insert(watch, directory),
+            None => _ = self.unwatched.insert(directory, None),
         }
         self.places.insert(directory, Place { file_id: Some(file_id), watch, listed: None });
     }
@@ -88,6 +91,7 @@ impl Places {
 
     /// The directory is gone: something else may get its file id.
     pub(crate) fn forget_identity(&mut self, directory: DirectoryId) {
+        self.unwatched.remove(&directory);
         let Some(place) = self.places.get_mut(&directory) else { return };
         let gone = Place { file_id: None, watch: None, listed: None };
         let Place { file_id, watch, .. } = std::mem::replace(place, gone);
@@ -96,6 +100,7 @@ impl Places {
 
     /// Removes a directory, and returns its watch.
     pub(crate) fn remove(&mut self, directory: DirectoryId) -> Option<WatchId> {
+        self.unwatched.remove(&directory);
         let Place { file_id, watch, .. } = self.places.remove(&directory)?;
         self.forget(directory, file_id, watch)
     }
@@ -117,13 +122,26 @@ impl Places {
         Some(watch)
     }
 
-    pub(crate) fn watched_count(&self) -> usize {
-        self.by_watch.len()
+    /// Records that a directory cannot be opened, with the number of the error. Returns the watch that it had.
+    pub(crate) fn close(&mut self, directory: DirectoryId, error: i32) -> Option<WatchId> {
+        let place = self.places.get_mut(&directory)?;
+        let watch = place.watch.take();
+        place.listed = None;
+        self.unwatched.insert(directory, Some(error));
+        self.forget(directory, None, watch)
+    }
+
+    /// Returns the directories that are not watched, with the number of the error of those that cannot be opened.
+    pub(crate) fn unwatched(&self) -> impl Iterator<Item = (DirectoryId, Option<i32>)> {
+        self.unwatched.iter().map(|(&directory, &error)| (directory, error))
     }
 
     /// Follows a table whose directories got other ids.
     pub(crate) fn renumber(&mut self, renumbering: &Renumbering) {
-        let places = std::mem::take(self).places;
+        let Self { places, unwatched, .. } = std::mem::take(self);
+        let unwatched = unwatched.into_iter();
+        self.unwatched
+            .extend(unwatched.filter_map(|(id, error)| Some((renumbering.id(id)?, error))));
         for (directory, place) in places {
             let Some(directory) = renumbering.id(directory) else { continue };
             self.by_file_id.extend(place.file_id.map(|id| (id, directory)));

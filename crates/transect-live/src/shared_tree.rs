@@ -1,5 +1,6 @@
 //! A live tree with many readers.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -43,8 +44,33 @@ pub struct View {
     pub cursor: Cursor,
     /// The entry that was asked for.
     pub row: Row,
-    /// Whether everything in and below it was read, and is watched.
-    pub is_followed: bool,
+    /// The directories that cannot be opened, with the number of the system's error. The table may have entries in them from
+    /// before.
+    pub closed: HashMap<Row, i32>,
+}
+
+/// What a tree has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// All entries, the root included.
+    pub entries: u64,
+    /// Directories that are not watched although they were read.
+    pub unwatched: u64,
+    /// Errors in the tree: as a rule, directories that cannot be opened.
+    pub errors: u64,
+}
+
+impl View {
+    /// Returns whether everything that can be opened was read.
+    fn is_complete(&self) -> bool {
+        let Self { table, row, closed, .. } = self;
+        let above = |row| std::iter::successors(Some(row), |&row| table.parent(row));
+        let closed_below =
+            closed.keys().filter(|&&closed| above(closed).any(|above| above == *row));
+        !above(*row).any(|above| closed.contains_key(&above))
+            && table.errors(*row) == closed_below.count() as u64
+    }
 }
 
 impl SharedTree {
@@ -79,7 +105,8 @@ impl SharedTree {
         self.waker.wake();
     }
 
-    /// Returns the table with every change that was made before this call; `None` if it has no such path.
+    /// Returns the table with every change that was made before this call; `None` if it has no such path, or if that cannot
+    /// be read completely. Directories in and below the path that are not watched are compared with the table.
     ///
     /// # Errors
     /// [`Error::TooManyEntries`]
@@ -88,29 +115,50 @@ impl SharedTree {
         if self.apply(&mut state, LiveTree::settle)? {
             return Ok(None);
         }
-        let State { tree, journal } = &*state;
-        let table = tree.table();
+        let Some(row) = find(&state.tree.table(), &self.root, path) else { return Ok(None) };
+        if self.apply(&mut state, |tree| tree.check_unwatched(row))? {
+            return Ok(None);
+        }
+        let (table, closed) = (state.tree.table(), state.tree.closed());
         let Some(row) = find(&table, &self.root, path) else { return Ok(None) };
-        let is_followed = tree.is_followed(row);
-        Ok(Some(View { table, cursor: journal.cursor(), row, is_followed }))
+        let cursor = state.journal.cursor();
+        let view = View { table, cursor, row, closed };
+        Ok(view.is_complete().then_some(view))
     }
 
-    /// Returns what changed after a cursor, every change included that was made before this call. Without a cursor, only
-    /// the place of now.
+    /// Returns what changed after a cursor, every change included that was made before this call, also in directories that
+    /// are not watched. Without a cursor, only the place of now.
     ///
     /// # Errors
     /// [`Error::TooManyEntries`]
     pub fn changes_since(&self, cursor: Option<Cursor>) -> Result<ChangesSince, Error> {
         let mut state = self.state();
         self.apply(&mut state, LiveTree::settle)?;
+        let root = state.tree.table().roots().next();
+        if let Some(root) = root {
+            self.apply(&mut state, |tree| tree.check_unwatched(root))?;
+        }
         let journal = &state.journal;
         Ok(journal.since(cursor.unwrap_or_else(|| journal.cursor())))
     }
 
-    /// Returns the number of entries, and of directories that are not watched although they were read.
-    pub fn counts(&self) -> (u64, u64) {
-        let state = self.state();
-        (state.tree.table().len(), state.tree.unwatched())
+    /// Returns what changed after a cursor as [`SharedTree::changes_since`] does, without a look at directories that are not
+    /// watched: for readers that wait for notifications.
+    ///
+    /// # Errors
+    /// [`Error::TooManyEntries`]
+    pub fn notified_since(&self, cursor: Cursor) -> Result<ChangesSince, Error> {
+        let mut state = self.state();
+        self.apply(&mut state, LiveTree::settle)?;
+        Ok(state.journal.since(cursor))
+    }
+
+    /// Returns the number of entries and directories.
+    pub fn counts(&self) -> Counts {
+        let tree = &self.state().tree;
+        let table = tree.table();
+        let errors = table.diagnostics().errors;
+        Counts { entries: table.len(), unwatched: tree.unwatched(), errors }
     }
 
     /// Calls `call` after each update in which something changed, until the result is dropped. It must not wait.
@@ -127,7 +175,7 @@ impl SharedTree {
     fn apply(
         &self,
         state: &mut State,
-        update: fn(&mut LiveTree) -> Result<Update, Error>,
+        update: impl FnOnce(&mut LiveTree) -> Result<Update, Error>,
     ) -> Result<bool, Error> {
         if state.journal.is_root_gone() {
             return Ok(true);

@@ -165,7 +165,12 @@ impl<'t> Pass<'t> {
             Names::These(names) if self.tree.places.is_watched(directory) => {
                 match self.open(directory).and_then(|handle| self.prove(directory, handle)) {
                     Ok(Known { handle, own }) => {
-                        self.query(directory, &handle, &own, &names)?;
+                        // The permissions of the directory itself may have changed.
+                        let listed = if names.is_empty() { handle.check_list() } else { Ok(()) };
+                        match listed {
+                            Ok(()) => _ = self.query(directory, &handle, &own, &names)?,
+                            Err(error) => self.fail_to_list(directory, &handle, error),
+                        }
                     }
                     Err(Unreachable::Displaced) => {
                         self.try_again(directory, Names::These(names), attempts);
@@ -306,11 +311,14 @@ impl<'t> Pass<'t> {
         name: &OsStr,
         attributes: Option<&Attributes>,
     ) {
-        match above.open_dir(name, MountPolicy::Refuse) {
+        let opened = above.open_dir(name, MountPolicy::Refuse);
+        if !matches!(&opened, Err(error) if FaultKind::of(error) == FaultKind::NotFound)
+            && let Some(file_id) = attributes.and_then(Attributes::file_id)
+        {
+            self.tree.places.insert(id, file_id, None);
+        }
+        match opened {
             Ok(handle) => {
-                if let Some(file_id) = attributes.and_then(Attributes::file_id) {
-                    self.tree.places.insert(id, file_id, None);
-                }
                 // The last ones are read first.
                 if let Some(later) = self.unread.len().checked_sub(MAX_OPEN) {
                     self.unread[later].handle = None;
@@ -318,7 +326,7 @@ impl<'t> Pass<'t> {
                 self.unread.push(NewDirectory { id, handle: Some(handle), attempts: 0 });
             }
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                self.editor.mark_unread(id, UnreadReason::Skipped(SkipReason::MountBoundary), None);
+                self.mark_mount_point(id);
             }
             // It is something else by now, which is a change that will be notified.
             Err(error) if FaultKind::of(&error) == FaultKind::NotFound => {}
@@ -333,6 +341,11 @@ impl<'t> Pass<'t> {
             match handle.and_then(|handle| self.watch(id, handle)) {
                 Ok(known) => self.read(id, &known)?,
                 Err(Unreachable::Displaced) => self.try_again(id, Names::All, attempts),
+                Err(Unreachable::Failed(error))
+                    if error.kind() == io::ErrorKind::CrossesDevices =>
+                {
+                    self.mark_mount_point(id);
+                }
                 Err(Unreachable::Failed(error)) => {
                     self.fail(id, Operation::OpenDirectory, error);
                 }
@@ -362,7 +375,7 @@ impl<'t> Pass<'t> {
         let Known { handle, own } = known;
         let (mut names, clock) = (BTreeSet::new(), SystemTime::now());
         if let Err(error) = handle.for_each_name(&mut |name| _ = names.insert(name.to_owned())) {
-            self.fail(directory, Operation::ReadDirectory, error);
+            self.fail_to_list(directory, handle, error);
             return Ok(());
         }
         names.extend(self.names_in(directory));
@@ -512,8 +525,27 @@ impl<'t> Pass<'t> {
         }
     }
 
-    /// Records that a directory cannot be read completely. What is known of it stays.
+    /// Records that an open directory cannot be listed.
+    fn fail_to_list(&mut self, directory: DirectoryId, handle: &DirHandle, error: io::Error) {
+        let is_closed = error.kind() == io::ErrorKind::PermissionDenied && handle.is_unreadable();
+        // The handle needs no permission to read; what a walk opens does.
+        let operation = if is_closed { Operation::OpenDirectory } else { Operation::ReadDirectory };
+        self.fail(directory, operation, error);
+    }
+
+    fn mark_mount_point(&mut self, directory: DirectoryId) {
+        let why = UnreadReason::Skipped(SkipReason::MountBoundary);
+        self.editor.mark_unread(directory, why, None);
+    }
+
+    /// Records that a directory cannot be read completely. What is known of it stays. One that cannot be opened is not
+    /// watched any more: [`LiveTree::check_unwatched`](crate::LiveTree) tries it again.
     fn fail(&mut self, directory: DirectoryId, operation: Operation, error: io::Error) {
+        if let (Operation::OpenDirectory, Some(code)) = (operation, error.raw_os_error())
+            && let Some(watch) = self.tree.places.close(directory, code)
+        {
+            self.tree.inbox.watcher().unwatch(watch);
+        }
         let table = self.editor.table();
         let Some(row) = table.directory_row(directory) else { return };
         let why = UnreadReason::Failed(FaultKind::of(&error));

@@ -182,8 +182,7 @@ fn view(service: &Service, path: &Path) -> Result<Result<View, &'static str>, Er
         Err(why) => return Ok(Err(why)),
     };
     Ok(match tree.view(path).map_err(failed)? {
-        None => Err("not in the followed tree"),
-        Some(view) if !view.is_followed => Err("followed only in part"),
+        None => Err("not in the followed tree, or not all of it could be read"),
         Some(view) => Ok(view),
     })
 }

@@ -1,11 +1,12 @@
 //! The entries of a followed tree, as a client receives them.
 
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::path::Path;
 
 use transect::internal::StoredRows;
-use transect::table::{Table, TableImporter};
-use transect::{Attributes, FieldMask, FileType};
+use transect::table::{Table, TableImporter, UnreadReason};
+use transect::{Attributes, Diagnostics, FaultKind, FieldMask, FileType, Operation, ScanError};
 use transect_live::Cursor;
 use transect_sys::name_from_bytes;
 
@@ -27,6 +28,9 @@ pub struct Entries {
     at: usize,
     part: Part,
     current: Current,
+    /// The path of the directories that hold the current entry, and its length at each depth.
+    above: (Vec<u8>, Vec<usize>),
+    errors: Vec<ScanError>,
     /// The name of the first entry, if not its path.
     root: Option<OsString>,
 }
@@ -38,6 +42,7 @@ struct Current {
     is_empty: bool,
     name: OsString,
     attributes: Attributes,
+    error: Option<i32>,
 }
 
 impl Client {
@@ -70,8 +75,8 @@ impl Entries {
         let EntryStart { cursor } = EntryStart::take(&mut from)?;
         let at = frame.len() - from.0.len();
         let (layout, current) = (WireLayout::new(want), Current::default());
-        let root = None;
-        Ok(Ok(Self { client, layout, cursor, frame, at, part, current, root }))
+        let (above, errors, root) = Default::default();
+        Ok(Ok(Self { client, layout, cursor, frame, at, part, current, above, errors, root }))
     }
 
     /// Gives the first entry another name than its absolute path.
@@ -91,14 +96,19 @@ impl Entries {
         self.current.is_match
     }
 
+    /// Returns the errors of the directories that were entered and cannot be opened.
+    pub fn take_errors(&mut self) -> Vec<ScanError> {
+        std::mem::take(&mut self.errors)
+    }
+
     /// Collects all entries into a table with these columns, besides names, types and both sizes.
     ///
     /// # Errors
     /// The connection failed, or there are more entries than a table can hold.
     pub fn into_table(mut self, columns: FieldMask) -> Result<Table, Error> {
         let mut importer = TableImporter::new(columns);
-        while self.go_on()? {
-            let Current { depth, name, attributes, .. } = &self.current;
+        while self.advance(true)? {
+            let Current { depth, name, attributes, error, .. } = &self.current;
             while importer.depth() > *depth {
                 leave(&mut importer)?;
             }
@@ -106,10 +116,18 @@ impl Entries {
                 FileType::Directory => importer.enter(name, attributes),
                 _ => importer.add_entry(name, attributes),
             }
+            if let Some(error) = *error {
+                let error = io::Error::from_raw_os_error(error);
+                importer.mark_unread(UnreadReason::Failed(FaultKind::of(&error)));
+                importer.count_errors(1);
+            }
         }
         while importer.depth() > 0 {
             leave(&mut importer)?;
         }
+        let mut diagnostics = Diagnostics::new(Diagnostics::DEFAULT_KEPT);
+        self.take_errors().into_iter().for_each(|error| diagnostics.add(error));
+        importer.set_diagnostics(diagnostics);
         importer.finish().map_err(Error::Table)
     }
 
@@ -125,16 +143,37 @@ impl Entries {
             self.at = 1;
         }
         let mut from = ByteReader(&self.frame[self.at..]);
-        let EntryRow { depth, is_match, is_empty, name, attributes } =
+        let EntryRow { depth, is_match, is_empty, name, attributes, error } =
             take_entry(&mut from, self.layout)?;
         let mut bytes = std::mem::take(&mut self.current.name).into_encoded_bytes();
         bytes.clear();
         bytes.extend_from_slice(name);
         let name = self.root.clone().filter(|_| depth == 0);
         let name = name.unwrap_or_else(|| name_from_bytes(bytes));
-        self.current = Current { depth: depth.into(), is_match, is_empty, name, attributes };
+        let depth = depth.into();
         self.at = self.frame.len() - from.0.len();
+        self.current = Current { depth, is_match, is_empty, name, attributes, error };
+        if attributes.file_type() == FileType::Directory {
+            let (path, lengths) = &mut self.above;
+            lengths.truncate(depth);
+            path.truncate(lengths.last().copied().unwrap_or(0));
+            let name = self.current.name.as_encoded_bytes();
+            path.extend_from_slice(name);
+            if !name.ends_with(b"/") {
+                path.push(b'/');
+            }
+            lengths.push(path.len());
+        }
         Ok(true)
+    }
+
+    /// Enters the current directory: if it cannot be opened, this is an error.
+    fn enter(&mut self) {
+        let Current { depth, error: Some(error), .. } = self.current else { return };
+        let path = self.above.0.strip_suffix(b"/").filter(|path| !path.is_empty());
+        let path = name_from_bytes(path.unwrap_or(b"/").to_vec()).into();
+        let error = io::Error::from_raw_os_error(error);
+        self.errors.push(ScanError::new(Operation::OpenDirectory, path, depth as u32, error));
     }
 }
 
@@ -147,6 +186,9 @@ impl StoredRows for Entries {
 
     fn advance(&mut self, enters: bool) -> Result<bool, Error> {
         let depth = self.current.depth;
+        if enters {
+            self.enter();
+        }
         while self.go_on()? {
             if enters || self.current.depth <= depth {
                 return Ok(true);

@@ -5,7 +5,7 @@ use std::io;
 
 use transect::FieldMask;
 use transect::table::{Row, TreeOrder};
-use transect_live::{ChangesSince, SharedTree, View};
+use transect_live::{ChangesSince, Counts, SharedTree, View};
 
 use crate::open_connections::OpenConnection;
 use crate::protocol::{
@@ -90,31 +90,38 @@ pub(crate) fn entries(
     let words = Words::new(search);
     let table = &*view.table;
     let name_of = |depth, row| if depth == 0 { path } else { bytes(table.name(row)) };
+    // What the table has in directories that cannot be opened is from before.
+    let is_hidden = |row: &Row| view.closed.contains_key(row);
     // Sends the entries of a chain, each in the one before, that were not sent with the last chain.
     let mut send = |chain: &[Row], begin: usize| {
         for depth in begin..chain.len() {
             let row = chain[depth];
+            let error = view.closed.get(&row).copied();
             let mut attributes = table.attributes(row);
             if want.contains(FieldMask::NLINK) {
                 table.link_count(row).into_iter().for_each(|count| attributes.set_nlink(count));
             }
             let entry = EntryRow {
                 depth: depth.try_into().unwrap_or(u16::MAX),
-                is_match: depth + 1 == chain.len(),
-                is_empty: table.children(row).len() == 0,
+                is_match: depth + 1 == chain.len() && words.are_in(name_of(depth, row)),
+                is_empty: error.is_none() && table.children(row).len() == 0,
                 name: name_of(depth, row),
                 attributes,
+                error,
             };
             append_entry(writer.out, layout, &entry);
             writer.send_if_full()?;
         }
         Ok::<(), io::Error>(())
     };
-    if let Some(chains) =
-        words.chains(table, view.row, |row| name_of(usize::from(row != view.row), row))
-    {
+    let closed = || view.closed.keys().copied();
+    let name = |row| name_of(usize::from(row != view.row), row);
+    if let Some(chains) = words.chains(table, view.row, closed(), name) {
         let mut last: &[Row] = &[];
         for chain in &chains {
+            if chain.split_last().is_some_and(|(_, above)| above.iter().any(is_hidden)) {
+                continue;
+            }
             let common = last.iter().zip(chain).take_while(|(one, other)| one == other).count();
             send(chain, common)?;
             last = chain;
@@ -123,11 +130,13 @@ pub(crate) fn entries(
         let mut order = table.in_tree_order_from(vec![view.row]);
         // The entries from the first one to the current one, and how many of them were sent.
         let (mut chain, mut sent): (Vec<Row>, usize) = (Vec::new(), 0);
-        while TreeOrder::advance(&mut order, true) {
+        let mut enters = true;
+        while TreeOrder::advance(&mut order, enters) {
             chain.truncate(order.depth());
             sent = sent.min(chain.len());
             chain.push(order.row());
-            if words.are_in(name_of(order.depth(), order.row())) {
+            enters = !is_hidden(&order.row());
+            if !enters || words.are_in(name_of(order.depth(), order.row())) {
                 send(&chain, sent)?;
                 sent = chain.len();
             }
@@ -164,7 +173,7 @@ pub(crate) fn changes(
         let listening = tree.on_change(move || waker.wake());
         loop {
             // What was changed before it listened.
-            since = tree.changes_since(Some(cursor)).map_err(io::Error::other)?;
+            since = tree.notified_since(cursor).map_err(io::Error::other)?;
             if !is_unchanged(&since) {
                 break;
             }
@@ -177,8 +186,10 @@ pub(crate) fn changes(
     let mut writer = PartsWriter::new(open, Kind::Changes, out);
     let ChangesSince { changes, was_gap, is_root_gone, cursor, .. } = since;
     let is_lost = changes.is_none();
-    let (entries, unwatched) = tree.counts();
-    ChangesHeader { cursor, is_lost, was_gap, is_root_gone, entries, unwatched }.append(writer.out);
+    let Counts { entries, unwatched, errors, .. } = tree.counts();
+    let header =
+        ChangesHeader { cursor, is_lost, was_gap, is_root_gone, entries, unwatched, errors };
+    header.append(writer.out);
     for change in changes.iter().flatten() {
         append_change(writer.out, change);
         writer.send_if_full()?;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::time::Duration;
+use transect_live::Counts;
 
 /// The options of a running service.
 #[derive(Clone, Debug)]
@@ -64,10 +65,8 @@ pub enum Event {
     Followed {
         /// Its root.
         root: PathBuf,
-        /// The number of its entries.
-        entries: u64,
-        /// The number of directories that are not watched.
-        unwatched: u64,
+        /// What it has.
+        counts: Counts,
     },
     /// A tree is not followed, or not any more.
     NotFollowed {

@@ -53,8 +53,7 @@ impl Trees {
         if self.end.is_cancelled() {
             return;
         }
-        let (entries, unwatched) = shared.counts();
-        on_event(Event::Followed { root: root.clone(), entries, unwatched });
+        on_event(Event::Followed { root: root.clone(), counts: shared.counts() });
         let why = match shared.follow(&self.end) {
             Ok(()) if self.end.is_cancelled() => return,
             Ok(()) => "it is not there any more".to_owned(),

@@ -26,12 +26,13 @@ impl<'w> Words<'w> {
         Self { finders: search.words.iter().map(finder).collect(), ignore_case }
     }
 
-    /// Returns the entries that have all words, each with those above it, in tree order. Returns `None` if there are no words,
-    /// or if a visit of all entries costs less.
+    /// Returns the entries that have all words, and those of `always`, each with those above it, in tree order. Returns `None`
+    /// if there are no words, or if a visit of all entries costs less.
     pub(crate) fn chains<'t>(
         &self,
         table: &'t Table,
         top: Row,
+        always: impl Iterator<Item = Row>,
         name_of: impl Fn(Row) -> &'t [u8],
     ) -> Option<Vec<Vec<Row>>> {
         let longest = self.finders.iter().max_by_key(|word| word.needle().len());
@@ -44,6 +45,7 @@ impl<'w> Words<'w> {
             is_much = chains.len() > MAX_CHAINS;
             if is_much { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
+        chains.extend(always.filter_map(|row| chain_to(table, top, row)));
         // The root of the table is named by the request.
         if !is_much && self.are_in(name_of(top)) && !chains.contains(&vec![top]) {
             chains.push(vec![top]);

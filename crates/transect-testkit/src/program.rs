@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write as _};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -191,7 +191,17 @@ impl TestEnv {
         test: &str,
         args: impl IntoIterator<Item = A>,
     ) -> Option<Output> {
+        self.start_unprivileged(test, args).map(Running::finish)
+    }
+
+    /// Starts the program as an unprivileged user as [`TestEnv::run_unprivileged`] does, and does not wait for its end.
+    pub fn start_unprivileged<A: AsRef<OsStr>>(
+        &self,
+        test: &str,
+        args: impl IntoIterator<Item = A>,
+    ) -> Option<Running> {
         let program = self.dir.join("program");
+        let runtime = self.dir.join("runtime-unprivileged");
         if !program.exists() {
             // Copied by another process: a file that is open for writing, even in a child that
             // another test has just forked, cannot be executed.
@@ -201,24 +211,29 @@ impl TestEnv {
             let locked = self.dir.join("locked");
             fs::create_dir(&locked).expect("the name is not in use");
             self.chmod(&locked, 0o000);
+            fs::create_dir(&runtime).expect("the name is not in use");
+            self.chmod(&runtime, 0o700);
+            if self.is_root() {
+                chown(&runtime, Some(NOBODY), Some(NOBODY)).expect("root may do that");
+            }
         }
         let run = |program: &OsStr, args: Vec<OsString>| {
             let mut command = self.command(program);
-            command.args(args);
+            command.args(args).env("XDG_RUNTIME_DIR", &runtime);
             if self.is_root() {
                 command.uid(NOBODY).gid(NOBODY);
             }
-            command.spawn().map(|child| Running::of(child, &command).finish())
+            command.spawn().map(|child| Running::of(child, &command))
         };
         let enter = vec!["-c".into(), "cd ../locked".into()];
-        match run("sh".as_ref(), enter) {
+        match run("sh".as_ref(), enter).map(Running::finish) {
             Err(error) => return skip(test, format!("cannot change the user: {error}")),
             Ok(entered) if entered.code == Some(0) => {
                 return skip(test, "permissions do not hold here");
             }
             Ok(_) => {}
         }
-        match run(program.as_ref(), vec!["--version".into()]) {
+        match run(program.as_ref(), vec!["--version".into()]).map(Running::finish) {
             Ok(version) if version.code == Some(0) => {}
             _ => {
                 return skip(test, "other users cannot run a program in the temporary directory");

@@ -91,13 +91,15 @@ fn describe(event: &Event) -> String {
             format!("process {process} disconnected after {questions}")
         }
         Event::Broken { process, why } => format!("process {process}: {why}"),
-        Event::Followed { root, entries, unwatched } => {
-            let (root, entries) = (root.display(), counted(*entries, "entry", "entries"));
+        Event::Followed { root, counts } => {
+            let (root, entries) = (root.display(), counted(counts.entries, "entry", "entries"));
             let mut text = format!("following '{root}', {entries}");
-            if *unwatched > 0 {
-                let directories = counted(*unwatched, "directory is", "directories are");
-                text +=
-                    &format!("; {directories} not watched: commands read the trees that hold them");
+            if counts.errors > 0 {
+                text += &format!(", {}", counted(counts.errors, "error", "errors"));
+            }
+            if counts.unwatched > 0 {
+                let directories = counted(counts.unwatched, "directory is", "directories are");
+                text += &format!("; {directories} not watched, and read again for each question");
             }
             text
         }

@@ -57,6 +57,10 @@ fn watch_followed(
     if !args.json {
         output::note(&followed.text());
     }
+    if first.errors > 0 {
+        let errors = counted(first.errors, "error", "errors");
+        output::note(&format!("{errors} in the tree: changes there are not printed"));
+    }
     begin(args, first.entries, first.unwatched, Some(first.cursor))?;
     let mut cursor = first.cursor;
     loop {
@@ -64,7 +68,8 @@ fn watch_followed(
             Err(_) if end.is_cancelled() => return Ok(ExitStatus::Interrupted),
             since => since?,
         };
-        let status = ExitStatus::complete_if(since.header.unwatched == 0);
+        let status =
+            ExitStatus::complete_if(since.header.unwatched == 0 && since.header.errors == 0);
         cursor = since.header.cursor;
         let Some(changes) = since.changes else {
             return Err(CliError::failed(

@@ -14,18 +14,24 @@ use transect_testkit::Mount;
 struct Live {
     running: Running,
     said: BufReader<ChildStderr>,
+    /// The message that it follows its tree.
+    following: String,
 }
 
 impl Live {
     fn start(env: &TestEnv, root: &str) -> Self {
-        let mut running = env.start(["live", "--idle", "15m", root]);
+        Self::of(env.start(["live", "--idle", "15m", root]))
+    }
+
+    /// Waits until a service that was started follows its tree.
+    fn of(mut running: Running) -> Self {
         let mut said = BufReader::new(running.child.stderr.take().expect("a pipe"));
         let mut line = String::new();
         while !line.contains("following '") {
             line.clear();
             assert!(said.read_line(&mut line).expect("a pipe can be read") > 0, "it ended");
         }
-        Self { running, said }
+        Self { running, said, following: line }
     }
 
     /// Ends it, and returns its exit code and the rest of its messages.
@@ -46,7 +52,9 @@ fn is_from_live(output: &Output) -> bool {
 fn sorted(output: &Output) -> Vec<String> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut lines: Vec<String> = text.split(['\n', '\0']).map(str::to_owned).collect();
-    lines.retain(|line| !line.contains("complete in") && !line.starts_with("disk: "));
+    lines.retain(|line| {
+        !line.contains("complete in") && !line.contains("partial in") && !line.starts_with("disk: ")
+    });
     lines.sort();
     lines
 }
@@ -142,6 +150,115 @@ fn followed_tree_not_asked_for_what_it_does_not_know() {
     for args in [&["list", "./tree/../tree"][..], &["usage", "tree"]] {
         assert!(is_from_live(&env.transect(args).exits(0)), "{args:?}");
     }
+}
+
+#[test]
+fn followed_tree_with_closed_directories_answers_as_a_walk() {
+    let test = "followed_tree_with_closed_directories_answers_as_a_walk";
+    let env = TestEnv::new();
+    env.mkdir("tree/open/inner");
+    env.write("tree/open/inner/file", 3000);
+    env.mkdir("tree/closed/inner");
+    env.write("tree/closed/inner/file", 5000);
+    env.chmod(&env.path("tree/closed"), 0o000);
+    let Some(running) = env.start_unprivileged(test, ["live", "--idle", "15m", "tree"]) else {
+        return;
+    };
+    let live = Live::of(running);
+    let compare = |what: &str, code: i32, live_code: i32| {
+        for args in [
+            &["list", "tree"][..],
+            &["list", "-d", "1", "tree"],
+            &["list", "tree/open"],
+            &["list", "tree/closed/inner"],
+            &["list", "--empty", "tree"],
+            &["usage", "-n", "100", "tree"],
+        ] {
+            let run = |args: Vec<&str>| env.transect_unprivileged(test, args).expect("as before");
+            let walked = run([args, &["--live", "no"]].concat());
+            let told = run(args.to_vec());
+            assert_eq!(told.code, walked.code, "{what}, {args:?}: {}", told.text());
+            assert_eq!(sorted(&told), sorted(&walked), "{what}, {args:?}");
+            let errors = |output: &Output| {
+                let text = output.stderr_text();
+                text.lines()
+                    .filter(|line| line.contains("cannot"))
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(errors(&told), errors(&walked), "{what}, {args:?}");
+            if args == ["list", "tree"] {
+                assert_eq!(
+                    (told.code, is_from_live(&told)),
+                    (Some(code), true),
+                    "{what}: {}",
+                    told.text()
+                );
+            }
+        }
+        let find = ["find", "--in", "tree", "file"];
+        let found = env.transect_unprivileged(test, find).expect("as before");
+        assert_eq!(found.code, Some(live_code), "{what}: {}", found.text());
+        found.stdout_text().lines().count()
+    };
+    assert_eq!(compare("one is closed", 1, 1), 1);
+    env.chmod(&env.path("tree/closed"), 0o755);
+    assert_eq!(compare("it is open again", 0, 0), 2);
+    env.chmod(&env.path("tree/open"), 0o000);
+    assert_eq!(compare("another one was closed", 1, 1), 1);
+    fs::rename(env.path("tree/open"), env.path("tree/renamed")).unwrap();
+    env.write("tree/renamed/inner/new", 1);
+    assert_eq!(compare("it was renamed and changed meanwhile", 1, 1), 1);
+    env.chmod(&env.path("tree/renamed"), 0o755);
+    assert_eq!(compare("all are open", 0, 0), 2);
+    env.mkdir("tree/renamed/inner/last");
+    env.write("tree/renamed/inner/last/file", 1);
+    assert_eq!(compare("they are followed again", 0, 0), 3);
+    assert_eq!(live.end().0, Some(0));
+}
+
+#[test]
+fn followed_tree_without_watches_left_answers_as_a_walk() {
+    let test = "followed_tree_without_watches_left_answers_as_a_walk";
+    let env = TestEnv::new();
+    for number in 0..8 {
+        env.mkdir(format!("tree/{number}/below"));
+        env.write(format!("tree/{number}/below/file"), number);
+    }
+    // The limit of a user namespace is its own.
+    let limited = r#"echo 6 > /proc/sys/user/max_inotify_watches && exec "$TRANSECT" live tree"#;
+    if env.sh("unshare --user --map-root-user true").code != Some(0) {
+        return skip(test, "needs user namespaces").unwrap_or_default();
+    }
+    let script = ["--user", "--map-root-user", "sh", "-c", limited];
+    let live = Live::of(Running::start(env.command("unshare").args(script)));
+    assert!(live.following.contains("directories are not watched, and read again"));
+    let cursor = env.transect(["changes", "--cursor", "tree"]).exits(0).stdout_text();
+    let compare = |what: &str| {
+        let told = env.transect(["list", "--columns", "type,size,mtime,path", "tree"]).exits(0);
+        let walked = ["list", "--columns", "type,size,mtime,path", "--live", "no", "tree"];
+        assert!(is_from_live(&told), "{what}: {}", told.text());
+        assert_eq!(sorted(&told), sorted(&env.transect(walked).exits(0)), "{what}");
+    };
+    compare("first");
+    for number in 0..8 {
+        env.write(format!("tree/{number}/below/file"), 100 + number);
+        env.write(format!("tree/{number}/new"), 1);
+    }
+    compare("files were written");
+    fs::rename(env.path("tree/0"), env.path("tree/7/renamed")).unwrap();
+    fs::rename(env.path("tree/6/below"), env.path("tree/below")).unwrap();
+    env.mkdir("tree/6/below/again");
+    compare("directories were renamed");
+    fs::remove_dir_all(env.path("tree/5")).unwrap();
+    fs::remove_dir_all(env.path("tree/1")).unwrap();
+    compare("directories are gone");
+    let since = env.transect(["changes", "--since", cursor.trim_end(), "-0", "tree"]).exits(0);
+    for number in [2, 3, 4] {
+        let path = format!("tree/{number}/new\0");
+        assert!(since.stdout_text().contains(&path), "{path}: {}", since.text());
+    }
+    assert_eq!(live.end().0, Some(0));
 }
 
 #[test]

@@ -88,14 +88,18 @@ pub struct EntryRow<'a> {
     pub name: &'a [u8],
     /// The attributes that were requested.
     pub attributes: Attributes,
+    /// The number of the system's error, if it is a directory that cannot be opened.
+    pub error: Option<i32>,
 }
 
 /// Appends an entry.
 pub fn append_entry(out: &mut Vec<u8>, layout: WireLayout, row: &EntryRow<'_>) {
+    let flags = [row.is_match, row.is_empty, row.error.is_some()];
     out.extend_from_slice(&row.depth.to_le_bytes());
-    out.push(u8::from(row.is_match) | u8::from(row.is_empty) << 1);
+    out.push(flags.iter().enumerate().fold(0, |all, (bit, &flag)| all | u8::from(flag) << bit));
     append_string(out, row.name);
     layout.append(&row.attributes, out);
+    row.error.iter().for_each(|error| out.extend_from_slice(&error.to_le_bytes()));
 }
 
 /// Takes an entry.
@@ -107,9 +111,10 @@ pub fn take_entry<'a>(
     layout: WireLayout,
 ) -> Result<EntryRow<'a>, ProtocolError> {
     let (depth, flags) = (from.u16()?, from.u8()?);
-    let (is_match, is_empty) = (flags & 1 != 0, flags & 2 != 0);
-    let name = from.string()?;
-    Ok(EntryRow { depth, is_match, is_empty, name, attributes: layout.take(from)? })
+    let [is_match, is_empty, has_error] = [1, 2, 4].map(|bit| flags & bit != 0);
+    let (name, attributes) = (from.string()?, layout.take(from)?);
+    let error = if has_error { Some(from.u32()?.cast_signed()) } else { None };
+    Ok(EntryRow { depth, is_match, is_empty, name, attributes, error })
 }
 
 /// Where a client is in the changes, and what it wants to know.
@@ -149,8 +154,10 @@ pub struct ChangesHeader {
     pub is_root_gone: bool,
     /// The number of entries of the tree.
     pub entries: u64,
-    /// The number of its directories that are not watched.
+    /// The number of its directories that are not watched although they were read.
     pub unwatched: u64,
+    /// The number of errors in it: as a rule, directories that cannot be opened.
+    pub errors: u64,
 }
 
 impl ChangesHeader {
@@ -159,7 +166,8 @@ impl ChangesHeader {
         append_cursor(out, self.cursor);
         let flags = [self.is_lost, self.was_gap, self.is_root_gone];
         out.extend(flags.map(u8::from));
-        out.extend([self.entries, self.unwatched].iter().flat_map(|count| count.to_le_bytes()));
+        let counts = [self.entries, self.unwatched, self.errors];
+        out.extend(counts.iter().flat_map(|count| count.to_le_bytes()));
     }
 
     /// Takes it.
@@ -170,8 +178,8 @@ impl ChangesHeader {
         let cursor = take_cursor(from)?;
         let mut flag = || from.u8().map(|byte| byte != 0);
         let (is_lost, was_gap, is_root_gone) = (flag()?, flag()?, flag()?);
-        let (entries, unwatched) = (from.u64()?, from.u64()?);
-        Ok(Self { cursor, is_lost, was_gap, is_root_gone, entries, unwatched })
+        let (entries, unwatched, errors) = (from.u64()?, from.u64()?, from.u64()?);
+        Ok(Self { cursor, is_lost, was_gap, is_root_gone, entries, unwatched, errors })
     }
 }
 
@@ -248,16 +256,17 @@ mod tests {
             [is_match, is_empty] in any::<[bool; 2]>(),
             name in prop::collection::vec(any::<u8>(), 0..300),
             attributes in any_attributes(),
+            error in any::<Option<i32>>(),
         ) {
             let layout = WireLayout::new(FieldMask::all());
             let mut out = Vec::new();
-            let row = EntryRow { depth, is_match, is_empty, name: &name, attributes };
+            let row = EntryRow { depth, is_match, is_empty, name: &name, attributes, error };
             append_entry(&mut out, layout, &row);
             let mut from = ByteReader(&out);
             let got = take_entry(&mut from, layout).unwrap();
             prop_assert!(from.is_empty());
             prop_assert_eq!((got.depth, got.name), (depth, &name[..]));
-            prop_assert_eq!((got.is_match, got.is_empty), (is_match, is_empty));
+            prop_assert_eq!((got.is_match, got.is_empty, got.error), (is_match, is_empty, error));
             prop_assert_eq!(got.attributes.known(), attributes.known() & WireLayout::ALL);
         }
 
@@ -278,12 +287,13 @@ mod tests {
         }
 
         #[test]
-        fn headers_round_trip(numbers in any::<[u64; 2]>(), flags in any::<[bool; 4]>()) {
+        fn headers_round_trip(numbers in any::<[u64; 3]>(), flags in any::<[bool; 4]>()) {
             let cursor = Cursor { instance: numbers[0], updates: numbers[1] };
             let [is_lost, was_gap, is_root_gone, wait] = flags;
-            let [entries, unwatched] = numbers;
-            let header =
-                ChangesHeader { cursor, is_lost, was_gap, is_root_gone, entries, unwatched };
+            let [entries, unwatched, errors] = numbers;
+            let header = ChangesHeader {
+                cursor, is_lost, was_gap, is_root_gone, entries, unwatched, errors,
+            };
             let mut out = Vec::new();
             header.append(&mut out);
             prop_assert_eq!(ChangesHeader::take(&mut ByteReader(&out)), Ok(header));

@@ -142,7 +142,7 @@ fn entries_unknown_outside_of_followed_trees_and_of_missing_paths() {
         entries.unwrap().map(drop).unwrap_err()
     };
     assert_eq!(ask(followed.served.temp.path()), "not followed");
-    assert_eq!(ask(&followed.root.join("none")), "not in the followed tree");
+    assert!(ask(&followed.root.join("none")).starts_with("not in the followed tree"));
     let below = followed.root.join("file");
     assert_eq!(followed.entries(&below, &[], false), [below.as_path()]);
     let changes = followed.served.client().changes(&below, None, false).unwrap();

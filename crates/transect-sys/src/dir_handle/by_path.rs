@@ -93,6 +93,17 @@ impl DirHandle {
         Ok(())
     }
 
+    /// Checks that the directory can be listed.
+    #[expect(clippy::disallowed_methods, reason = "nothing is read")]
+    pub fn check_list(&self) -> io::Result<()> {
+        std::fs::read_dir(&self.path).map(drop)
+    }
+
+    /// Returns whether the permissions forbid to read the directory.
+    pub fn is_unreadable(&self) -> bool {
+        self.check_list().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
+    }
+
     /// Removes an entry that is not a directory.
     pub fn unlink(&self, name: &OsStr) -> io::Result<()> {
         let path = self.path.join(single_component(name)?);

@@ -3,11 +3,11 @@
 use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, StatxFlags};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, StatxFlags};
 use rustix::io::Errno;
 
 use super::getdents;
@@ -151,7 +151,7 @@ impl DirHandle {
 
     /// Calls `each` with the name of every entry.
     pub fn for_each_name(&self, each: &mut dyn FnMut(&OsStr)) -> io::Result<()> {
-        let fd = retry(|| rustix::fs::openat(&self.fd, ".", LIST_FLAGS, Mode::empty()))?;
+        let fd = self.open_to_list()?;
         let mut batch = Batch::new();
         loop {
             let end = EndDetection::EmptyResult;
@@ -161,6 +161,25 @@ impl DirHandle {
                 return Ok(());
             }
         }
+    }
+
+    /// Checks that the directory can be listed and searched.
+    ///
+    /// # Errors
+    /// It is not permitted, or too many files are open.
+    pub fn check_list(&self) -> io::Result<()> {
+        self.open_to_list().map(drop)
+    }
+
+    fn open_to_list(&self) -> io::Result<OwnedFd> {
+        Ok(retry(|| rustix::fs::openat(&self.fd, ".", LIST_FLAGS, Mode::empty()))?)
+    }
+
+    /// Returns whether the permissions forbid to read the directory, whether it may be searched or not. Returns false if that
+    /// is not known: without `/proc`.
+    pub fn is_unreadable(&self) -> bool {
+        let path = format!("/proc/self/fd/{}", self.fd.as_raw_fd());
+        rustix::fs::accessat(CWD, path, Access::READ_OK, AtFlags::EACCESS) == Err(Errno::ACCESS)
     }
 
     /// Removes an entry that is not a directory.

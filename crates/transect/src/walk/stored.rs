@@ -45,6 +45,30 @@ pub trait StoredRows {
     fn is_empty_directory(&self) -> bool;
 }
 
+impl<R: StoredRows> StoredRows for &mut R {
+    type Error = R::Error;
+
+    fn advance(&mut self, enters: bool) -> Result<bool, R::Error> {
+        R::advance(self, enters)
+    }
+
+    fn depth(&self) -> usize {
+        R::depth(self)
+    }
+
+    fn name(&self) -> &OsStr {
+        R::name(self)
+    }
+
+    fn attributes(&self, fields: FieldMask) -> Attributes {
+        R::attributes(self, fields)
+    }
+
+    fn is_empty_directory(&self) -> bool {
+        R::is_empty_directory(self)
+    }
+}
+
 impl StoredRows for TreeOrder<'_> {
     type Error = Infallible;
 

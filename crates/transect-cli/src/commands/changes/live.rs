@@ -52,5 +52,5 @@ pub(super) fn run(
         }
         output::note(&format!("cursor {next}"));
     }
-    Ok(ExitStatus::complete_if(is_known && since.header.unwatched == 0))
+    Ok(ExitStatus::complete_if(is_known && since.header.errors == 0))
 }

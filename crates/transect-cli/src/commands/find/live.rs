@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use transect::internal::StoredRows;
-use transect::{Cancel, FileType};
+use transect::{Cancel, Diagnostics, FileType};
 use transect_service::Entries;
 use transect_service::protocol::{MAX_WORDS, WordSearch};
 use transect_snapshot::{Matcher, Search};
@@ -32,13 +32,13 @@ pub(super) fn followed(args: &FindArgs, search: &Search) -> Option<Followed> {
     followed::entries(client, root, search.needed_fields(), words)
 }
 
-/// Adds the entries that a search finds.
+/// Adds the entries that a search finds. Returns the directories that cannot be opened.
 pub(super) fn find(
     mut entries: Entries,
     search: &Search,
     cancel: &Cancel,
     hits: &mut Hits<'_>,
-) -> Result<(), CliError> {
+) -> Result<Diagnostics, CliError> {
     let mut matcher = Matcher::new(search);
     // The path of the directory of the current entry, with a separator at the end, and its lengths at each depth.
     let (mut directory, mut lengths) = (Vec::new(), Vec::new());
@@ -59,5 +59,7 @@ pub(super) fn find(
             lengths.push(directory.len());
         }
     }
-    Ok(())
+    let mut diagnostics = Diagnostics::new(Diagnostics::DEFAULT_KEPT);
+    entries.take_errors().into_iter().for_each(|error| diagnostics.add(error));
+    Ok(diagnostics)
 }

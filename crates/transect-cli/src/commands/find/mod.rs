@@ -29,7 +29,7 @@ pub(crate) fn run(args: &FindArgs) -> Result<ExitStatus, CliError> {
     let columns = columns(args);
     let search = search(args, &columns)?;
     let followed = live::followed(args, &search);
-    let Sources { all: sources, unusable, end } = match &followed {
+    let Sources { all: sources, unusable, mut end } = match &followed {
         Some(_) => Sources::default(),
         None => sources::of(&args.within, args.progress, &cancel)?,
     };
@@ -43,7 +43,9 @@ pub(crate) fn run(args: &FindArgs) -> Result<ExitStatus, CliError> {
     let mut hits = Hits::new(args, &columns)?;
     let followed_root = followed.as_ref().map(|followed| followed.root.clone());
     if let Some(followed) = followed {
-        live::find(followed.entries, &search, &cancel, &mut hits)?;
+        let diagnostics = live::find(followed.entries, &search, &cancel, &mut hits)?;
+        output::show_errors(&diagnostics, true);
+        end = end.max(ExitStatus::from_diagnostics(&diagnostics, false));
     }
     find_stored(&sources, &search, &cancel, &mut hits)?;
     let found = hits.finish()?;

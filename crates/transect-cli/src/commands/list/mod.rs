@@ -137,8 +137,10 @@ fn print<W: Write + Send>(
     let (sink, interrupted, delivered) = if let Some(stored) = stored {
         let (sink, delivered) = stored.deliver(plan, sink())?;
         (sink, cancel.is_cancelled(), delivered)
-    } else if let Some(followed) = followed(args, plan.stored_fields(&sink())) {
-        let (sink, delivered) = plan.run_on(followed.entries, sink())?;
+    } else if let Some(mut followed) = followed(args, plan.stored_fields(&sink())) {
+        let (mut sink, delivered) = plan.run_on(&mut followed.entries, sink())?;
+        let errors = followed.entries.take_errors().into_iter();
+        errors.for_each(|error| sink.diagnostics.add(error));
         (sink, cancel.is_cancelled(), delivered.map_err(CliError::from))
     } else {
         let outcome = plan.run(sink)?;

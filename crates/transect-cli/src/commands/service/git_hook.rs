@@ -26,7 +26,7 @@ pub(super) fn run(args: &GitHookArgs) -> Result<ExitStatus, CliError> {
     let mut out = BufWriter::new(stream::stdout());
     write!(out, "{}\0", since.header.cursor)?;
     // The first token of git is a time.
-    match since.changes.filter(|_| cursor.is_some() && since.header.unwatched == 0) {
+    match since.changes.filter(|_| cursor.is_some()) {
         Some(changes) => {
             for change in &changes {
                 write_paths(&mut out, change, &here)?;
