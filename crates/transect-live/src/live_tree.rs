@@ -170,11 +170,14 @@ impl LiveTree {
         let Mirror { table, places, unreached, .. } = &mut self.mirror;
         let is_below =
             |row| std::iter::successors(Some(row), |&row| table.parent(row)).any(|row| row == top);
-        for (directory, _) in places.unwatched() {
-            if table.directory_row(directory).is_some_and(is_below) {
-                unreached.insert(directory, Names::All);
-            }
+        let unwatched = places.unwatched().map(|(directory, _)| directory);
+        let mut below = unwatched
+            .filter(|&directory| table.directory_row(directory).is_some_and(is_below))
+            .peekable();
+        if below.peek().is_none() {
+            return Ok(Update { changes: Vec::new(), was_gap: false, is_root_gone: false });
         }
+        below.for_each(|directory| _ = unreached.insert(directory, Names::All));
         self.apply(Hints::default())
     }
 
