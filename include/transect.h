@@ -533,6 +533,44 @@ TRANSECT_API transect_status transect_snapshot_update(const char *snapshot, cons
                                                       transect_on_change on_change, void *context,
                                                       transect_counts *counts, transect_error *error);
 
+/* ---- Watching ------------------------------------------------------------------------------------- */
+
+/* A tree that is followed: it was read once, and its directories are watched. docs/LIVE.md lists the changes that are
+ * noticed. Linux only so far. Only one thread at a time may use it, except for `transect_watch_end`. */
+typedef struct transect_watch transect_watch;
+
+/* The counters of a watched tree. */
+typedef struct transect_watch_counts {
+    /* Entries, the root included. */
+    uint64_t entries;
+    /* Directories that could be read, but not watched: changes in them are not noticed. The system limits the number of
+     * watches of a user (`sysctl fs.inotify.max_user_watches`). */
+    uint64_t unwatched;
+    /* Errors in the tree: as a rule, directories that cannot be opened. */
+    uint64_t errors;
+    /* How often the system lost notifications. Then the tree was compared, and only what was created and removed in
+     * between was not reported. */
+    uint64_t gaps;
+    /* Zeros, for later versions. */
+    uint64_t reserved[4];
+} transect_watch_counts;
+
+/* Reads a tree, and watches it. Every change after the call is reported, unless it is undone before it is looked at.
+ * Fails if the root is not a directory or cannot be read; TRANSECT_UNSUPPORTED if the system offers no notifications. */
+TRANSECT_API transect_status transect_watch_open(const char *path, transect_watch **watch, transect_error *error);
+/* Waits until something changed, and calls `on_change` on this thread for what changed: `kind` is
+ * TRANSECT_CHANGE_ADDED (a change for each new entry), _REMOVED, _MODIFIED or _RENAMED (a directory). In this order, the
+ * changes lead from the names before to those of now. TRANSECT_END once the root is not at its path any more;
+ * TRANSECT_CANCELLED after `transect_watch_end`. */
+TRANSECT_API transect_status transect_watch_next(const transect_watch *watch, transect_on_change on_change,
+                                                 void *context, transect_error *error);
+/* Makes `transect_watch_next` return TRANSECT_CANCELLED, also one that waits on another thread. */
+TRANSECT_API void transect_watch_end(const transect_watch *watch);
+/* Writes the counters. */
+TRANSECT_API transect_status transect_watch_read_counts(const transect_watch *watch, transect_watch_counts *counts,
+                                                        transect_error *error);
+TRANSECT_API void transect_watch_free(transect_watch *watch);
+
 /* ---- The attribute cache ------------------------------------------------------------------------- */
 
 /* Attributes of files, queried once and then answered from memory. docs/CACHE.md lists the changes that

@@ -25,3 +25,4 @@ pub mod snapshot;
 pub mod table;
 pub mod version;
 pub mod walk;
+pub mod watch;

@@ -82,19 +82,34 @@ fn report_changes(
     options.ignored = FieldMask::ALLOCATED;
     let found = diff(before, tree, &options);
     for change in found.map_err(|error| Failure::ReadSnapshot(error, file.to_owned()))?.changes {
-        report(change, on_change, context);
+        report(change.into(), on_change, context);
     }
     Ok(())
 }
 
-fn report(mut change: Change, on_change: OnChange, context: *mut c_void) {
+/// What a change consists of. The paths have no NUL at the end.
+pub(crate) struct ChangeParts {
+    pub(crate) kind: u32,
+    pub(crate) is_consequence: bool,
+    pub(crate) path: Vec<u8>,
+    pub(crate) from: Option<Vec<u8>>,
+}
+
+impl From<Change> for ChangeParts {
+    fn from(change: Change) -> Self {
+        let is_consequence = change.is_consequence();
+        Self { kind: change.kind as u32, is_consequence, path: change.path, from: change.from }
+    }
+}
+
+pub(crate) fn report(mut change: ChangeParts, on_change: OnChange, context: *mut c_void) {
     let from_length = change.from.as_ref().map_or(0, Vec::len);
     let path_length = change.path.len();
     change.path.push(0);
     change.from.iter_mut().for_each(|from| from.push(0));
     let change = CChange {
-        kind: change.kind as u32,
-        consequence: change.is_consequence().into(),
+        kind: change.kind,
+        consequence: change.is_consequence.into(),
         path: change.path.as_ptr().cast(),
         path_length,
         from: change.from.as_ref().map_or(ptr::null(), |from| from.as_ptr().cast()),

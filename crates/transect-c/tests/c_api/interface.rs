@@ -15,6 +15,7 @@ use transect_c::search::Found;
 use transect_c::snapshot::CChange;
 use transect_c::table::{NO_ROW, Totals};
 use transect_c::walk::{Entry, WalkCounts, flow};
+use transect_c::watch::WatchCounts;
 use transect_snapshot::ChangeKind;
 use transect_testkit::TempDir;
 
@@ -195,6 +196,12 @@ fn layouts_and_constants_are_those_of_the_header() {
         "transect_progress",
         ProgressCounts { entries, directories, bytes, errors, reserved }
     );
+    layout!(
+        lines,
+        expected,
+        "transect_watch_counts",
+        WatchCounts { entries, unwatched, errors, gaps, reserved }
+    );
     layout!(lines, expected, "transect_candidate", Candidate<'_> {
         entry, name, name_length, depth, type_
     });
@@ -270,7 +277,7 @@ fn examples_of_the_document_compile() {
     }
     let text = std::fs::read_to_string(repository().join("docs/C.md")).unwrap();
     let examples: Vec<&str> = text.split("\n```c\n").skip(1).collect();
-    assert_eq!(examples.len(), 7);
+    assert_eq!(examples.len(), 8);
     let temp = TempDir::new();
     let file = temp.join("examples.c");
     let mut source = "#include <stdio.h>\n#include <string.h>\n#include <transect.h>\n".to_owned();

@@ -551,6 +551,75 @@ static void check_snapshots(void) {
     transect_options_free(options);
 }
 
+/* ---- Watching */
+
+#ifdef __linux__
+static void *end_watch(void *watch) {
+    transect_watch_end((const transect_watch *)watch);
+    return NULL;
+}
+
+/* Waits for a change. Other changes may be reported before and with it. */
+static void wait_for_change(const transect_watch *watch, int kind, const char *end) {
+    static struct changes changes;
+    int index;
+
+    for (;;) {
+        memset(&changes, 0, sizeof changes);
+        OK(transect_watch_next(watch, on_change, &changes, &error));
+        EXPECT(changes.count > 0 && changes.count <= 8);
+        for (index = 0; index < changes.count; index++) {
+            if (is_change(changes.last[index], kind, end)) {
+                return;
+            }
+        }
+    }
+}
+#endif
+
+static void check_watches(void) {
+    transect_watch *watch;
+    transect_watch_counts counts;
+
+    EXPECT(transect_watch_open(NULL, &watch, &error) == TRANSECT_INVALID_ARGUMENT);
+    EXPECT(transect_watch_open(root, NULL, &error) == TRANSECT_INVALID_ARGUMENT);
+    EXPECT(transect_watch_next(NULL, on_change, NULL, &error) == TRANSECT_INVALID_ARGUMENT);
+    EXPECT(transect_watch_read_counts(NULL, &counts, &error) == TRANSECT_INVALID_ARGUMENT);
+    transect_watch_end(NULL);
+    transect_watch_free(NULL);
+#ifdef __linux__
+    static struct changes changes;
+    pthread_t ending;
+
+    EXPECT(transect_watch_open(below_root("none"), &watch, &error) == TRANSECT_NOT_FOUND);
+    EXPECT(transect_watch_open(below_root("b/four"), &watch, &error) == TRANSECT_NOT_A_DIRECTORY);
+    OK(transect_watch_open(root, &watch, &error));
+    OK(transect_watch_read_counts(watch, &counts, &error));
+    EXPECT(counts.entries == 9 && counts.unwatched == 0 && counts.errors == 0 && counts.gaps == 0);
+    EXPECT(transect_watch_read_counts(watch, NULL, &error) == TRANSECT_INVALID_ARGUMENT);
+    EXPECT(transect_watch_next(watch, NULL, NULL, &error) == TRANSECT_INVALID_ARGUMENT);
+    write_file(below_root("watched"), "1");
+    wait_for_change(watch, TRANSECT_CHANGE_ADDED, "watched");
+    EXPECT(remove(below_root("watched")) == 0);
+    wait_for_change(watch, TRANSECT_CHANGE_REMOVED, "watched");
+    EXPECT(rename(below_root("b"), below_root("renamed")) == 0);
+    wait_for_change(watch, TRANSECT_CHANGE_RENAMED, "renamed");
+    EXPECT(rename(below_root("renamed"), below_root("b")) == 0);
+    wait_for_change(watch, TRANSECT_CHANGE_RENAMED, "b");
+
+    /* A wait ends, also one on another thread. */
+    EXPECT(pthread_create(&ending, NULL, end_watch, watch) == 0);
+    while (transect_watch_next(watch, on_change, &changes, &error) == TRANSECT_OK) {
+    }
+    EXPECT(error.status == TRANSECT_CANCELLED);
+    EXPECT(pthread_join(ending, NULL) == 0);
+    EXPECT(transect_watch_next(watch, on_change, &changes, &error) == TRANSECT_CANCELLED);
+    transect_watch_free(watch);
+#else
+    EXPECT(transect_watch_open(root, &watch, &error) == TRANSECT_UNSUPPORTED);
+#endif
+}
+
 /* ---- The cache */
 
 static uint64_t hits(const transect_cache *cache) {
@@ -669,6 +738,7 @@ int main(int argc, char **argv) {
 #endif
     check_tables();
     check_snapshots();
+    check_watches();
     check_cache();
     transect_options_free(sizes);
     puts("checked");
