@@ -1,19 +1,15 @@
 //! Columns: one array per attribute, in chunks of 65,536 rows.
 //!
 //! A chunk never moves and never grows beyond its size. So filling a table copies nothing, merging
-//! the tables of threads moves chunks, and memory beyond the last row is not touched. The arrays
-//! match Arrow's record batches: fixed-width values in the types of a snapshot, and names as bytes
-//! with the offsets of their ends ([`NameBuffer`]).
+//! the tables of threads moves chunks, and memory beyond the last row is not touched. Names are bytes with
+//! the offsets of their ends ([`NameBuffer`]), as in Arrow.
 
 use std::ffi::OsStr;
 
 use transect_sys::{Attributes, Batch, FieldMask, FileType, NameBuffer};
 
-use super::row::Row;
-use super::size_column::SizeColumn;
-
-/// The number of rows in a chunk.
-pub(super) const CHUNK: usize = 1 << Row::BITS_IN_CHUNK;
+use super::column::Column;
+use super::row::{CHUNK, Row};
 
 /// Bytes reserved per name in a new chunk; untouched pages cost nothing.
 const NAME_BYTES: usize = 32;
@@ -21,7 +17,7 @@ const NAME_BYTES: usize = 32;
 /// The columns of every table, besides names and types.
 pub(super) const BASE_COLUMNS: FieldMask = FieldMask::SIZE.union(FieldMask::ALLOCATED);
 
-/// Expands to the code that is the same for each column of plain values. Sizes have columns of their own.
+/// Expands to the code that is the same for each column of plain values. Each table has those of sizes.
 macro_rules! columns {
     (
         $(#[$size:meta])* SIZE size set_size: u64;
@@ -33,24 +29,20 @@ macro_rules! columns {
         pub(super) struct Chunk {
             names: NameBuffer,
             types: Vec<FileType>,
-            size: SizeColumn,
-            allocated: SizeColumn,
-            $($get: Vec<$type>,)*
+            size: Column<u64>,
+            allocated: Column<u64>,
+            $($get: Column<$type>,)*
             /// The known attributes of each row; empty while all are known for all rows.
             known: Vec<FieldMask>,
         }
 
         impl Chunk {
-            /// Returns a chunk with memory reserved for all its rows, in these `columns`.
-            pub(super) fn with_room(columns: FieldMask) -> Self {
-                let room = |flag| if columns.contains(flag) { CHUNK } else { 0 };
+            /// Returns a chunk with memory reserved for the names of all its rows.
+            pub(super) fn with_room() -> Self {
                 Self {
                     names: NameBuffer::with_capacity(CHUNK, CHUNK * NAME_BYTES),
                     types: Vec::with_capacity(CHUNK),
-                    size: SizeColumn::with_capacity(CHUNK),
-                    allocated: SizeColumn::with_capacity(CHUNK),
-                    $($get: Vec::with_capacity(room(FieldMask::$flag)),)*
-                    known: Vec::new(),
+                    ..Self::default()
                 }
             }
 
@@ -82,7 +74,7 @@ macro_rules! columns {
                 each().for_each(|it| self.size.push(it.size().unwrap_or_default()));
                 each().for_each(|it| self.allocated.push(it.allocated().unwrap_or_default()));
                 $(if columns.contains(FieldMask::$flag) {
-                    self.$get.extend(each().map(|it| it.$get().unwrap_or_default()));
+                    each().for_each(|it| self.$get.push(it.$get().unwrap_or_default()));
                 })*
             }
 
@@ -113,7 +105,7 @@ macro_rules! columns {
                 rows.clone().for_each(|row| self.size.push(from.size.get(row)));
                 rows.clone().for_each(|row| self.allocated.push(from.allocated.get(row)));
                 $(if columns.contains(FieldMask::$flag) {
-                    self.$get.extend(rows.clone().map(|row| from.$get[row]));
+                    rows.clone().for_each(|row| self.$get.push(from.$get.get(row)));
                 })*
             }
 
@@ -129,7 +121,7 @@ macro_rules! columns {
                 self.size.set(row, from.size.get(from_row));
                 self.allocated.set(row, from.allocated.get(from_row));
                 $(if columns.contains(FieldMask::$flag) {
-                    self.$get[row] = from.$get[from_row];
+                    self.$get.set(row, from.$get.get(from_row));
                 })*
             }
 
@@ -143,7 +135,7 @@ macro_rules! columns {
                     attributes.set_allocated(self.allocated.get(row));
                 }
                 $(if known.contains(FieldMask::$flag) {
-                    attributes.$set(self.$get[row]);
+                    attributes.$set(self.$get.get(row));
                 })*
                 attributes
             }
@@ -201,7 +193,7 @@ impl Chunk {
 
     #[inline]
     pub(super) fn mtime(&self, columns: FieldMask, row: usize) -> Option<i64> {
-        self.known(columns, row).contains(FieldMask::MTIME).then(|| self.mtime[row])
+        self.known(columns, row).contains(FieldMask::MTIME).then(|| self.mtime.get(row))
     }
 
     #[inline]
@@ -308,7 +300,7 @@ impl Rows {
 
     fn with_room(&mut self) -> &mut Chunk {
         if self.chunks.last().is_none_or(Chunk::is_full) {
-            self.chunks.push(Chunk::with_room(self.columns));
+            self.chunks.push(Chunk::with_room());
         }
         self.chunks.last_mut().expect("BUG: a chunk was just made")
     }

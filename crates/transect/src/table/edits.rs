@@ -14,10 +14,10 @@ use foldhash::fast::FixedState;
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
 use transect_sys::{Attributes, FieldMask, FileId};
 
-use super::columns::{CHUNK, Chunk};
+use super::columns::Chunk;
 use super::directories::{Directory, UnreadReason};
 use super::hard_links::{DirectoryShares, LinkedNames};
-use super::row::Row;
+use super::row::{CHUNK, Row};
 use crate::error::Error;
 
 /// The number of rows from which on a chunk is not copied to append others, but followed by a new one.

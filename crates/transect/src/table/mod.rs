@@ -37,6 +37,7 @@
 mod age;
 mod base;
 mod build;
+mod column;
 mod columns;
 mod copy;
 mod directories;
@@ -55,7 +56,6 @@ mod rank_bitmap;
 mod row;
 mod row_set;
 mod selection;
-mod size_column;
 mod subtree_edit;
 mod tree_order;
 

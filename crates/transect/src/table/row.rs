@@ -7,9 +7,12 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Row(pub(super) u32);
 
+/// The number of rows in a chunk.
+pub(super) const CHUNK: usize = 1 << Row::BITS_IN_CHUNK;
+
 impl Row {
     /// The number of bits that hold the index within a chunk.
-    pub(super) const BITS_IN_CHUNK: u32 = 16;
+    const BITS_IN_CHUNK: u32 = 16;
 
     /// Returns the row `index` of `chunk`; `None` if it exceeds what a table can hold.
     pub(super) fn new(chunk: usize, index: usize) -> Option<Self> {
