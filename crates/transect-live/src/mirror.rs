@@ -11,11 +11,15 @@ use crate::inbox::Inbox;
 use crate::places::Places;
 use crate::suspects::{Names, Suspects};
 
-/// The columns of the table: by them a changed entry is recognized, and a renamed directory or a second name of a file.
+/// The columns of the table. By times and sizes a changed entry is recognized, by its file id a renamed directory or a second
+/// name of a file.
 pub const COLUMNS: FieldMask = FieldMask::SIZE
     .union(FieldMask::ALLOCATED)
     .union(FieldMask::MTIME)
     .union(FieldMask::CTIME)
+    .union(FieldMask::MODE)
+    .union(FieldMask::UID)
+    .union(FieldMask::GID)
     .union(FieldMask::FILE_ID);
 
 /// A tree, and what is known of it.

@@ -77,6 +77,8 @@ fn followed_tree_answers_as_a_walk_after_every_change() {
         &["list", "tree"],
         &["list", "-0", "tree"],
         &["list", "--columns", "type,size,allocated,mtime,inode,path", "tree"],
+        &["list", "--columns", "mode,owner,group,path", "--color", "always", "tree"],
+        &["list", "--perm", "100", "tree"],
         &["list", "--csv", "tree"],
         &["list", "-t", "f", "--sort", "size", "--limit", "3", "tree"],
         &["list", "-g", "*a*", "--size", "+1", "-d", "2", "tree"],
@@ -84,6 +86,7 @@ fn followed_tree_answers_as_a_walk_after_every_change() {
         &["list", "--total", "tree"],
         &["usage", "-n", "100", "tree"],
         &["usage", "--by", "ext", "tree"],
+        &["usage", "--by", "owner", "tree"],
         &["usage", "--files", "-n", "100", "--csv", "tree"],
     ];
     let compare = |what: &str| {
@@ -110,6 +113,9 @@ fn followed_tree_answers_as_a_walk_after_every_change() {
     fs::rename(env.path("tree/new"), env.path("tree/renamed")).unwrap();
     fs::hard_link(env.path("tree/renamed/below/file"), env.path("tree/second")).unwrap();
     compare("a renamed directory and a second name");
+    env.chmod(&env.path("tree/renamed/below/file"), 0o751);
+    env.chmod(&env.path("tree/renamed"), 0o700);
+    compare("other permissions");
     fs::remove_dir_all(env.path("tree/renamed")).unwrap();
     env.write("tree/second", 3);
     compare("a removed directory");
@@ -130,7 +136,6 @@ fn followed_tree_not_asked_for_what_it_does_not_know() {
     for args in [
         &["list", "-L", "tree"][..],
         &["list", "--gitignore", "tree"],
-        &["list", "--columns", "mode,path", "tree"],
         &["list", "--columns", "nlink,path", "tree"],
         &["list", "--reader", "walk", "tree"],
         &["list", "-j", "1", "tree"],
@@ -139,7 +144,6 @@ fn followed_tree_not_asked_for_what_it_does_not_know() {
         &["list", "link"],
         &["list", "tree/file"],
         &["list", "tree", "--exec", "true"],
-        &["usage", "--by", "owner", "tree"],
         &["usage", "-g", "file", "tree"],
     ] {
         let output = env.transect(args).exits(0);
