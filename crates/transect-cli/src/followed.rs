@@ -1,9 +1,13 @@
 //! Trees that a running `transect live` follows: what commands ask it.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
+use transect::table::Table;
 use transect::{FieldMask, FileType};
-use transect_live::Cursor;
+use transect_live::{Change, Cursor};
 use transect_service::protocol::WordSearch;
 use transect_service::{Client, Closer, Entries, TreeChanges};
 use transect_sys::file::query_attributes;
@@ -67,20 +71,107 @@ pub(crate) fn entries_of(args: &AskLiveArgs, walk: &WalkArgs, want: FieldMask) -
         [path] => path,
         _ => return None,
     };
-    if !walk.reads_as_usual() || !FIELDS.contains(want) {
+    let (client, root) = reach(args, walk, path)?;
+    let followed = entries(client, root, want, WordSearch::default())?;
+    Some(Followed { entries: followed.entries.named(path.as_os_str().to_owned()), ..followed })
+}
+
+/// Returns a connection to a service that follows a directory, and its path without links.
+fn reach(args: &AskLiveArgs, walk: &WalkArgs, path: &Path) -> Option<(Client, PathBuf)> {
+    if !walk.reads_as_usual() {
         return None;
     }
     let (client, roots) = service(args)?;
     let is_directory = query_attributes(path, FieldMask::empty(), false)
         .is_ok_and(|it| it.file_type() == FileType::Directory);
     let root = root_path::resolved(path);
-    if !is_directory || !roots.iter().any(|followed| root.starts_with(followed)) {
-        return None;
-    }
-    let shown = path.as_os_str().to_owned();
-    let followed = entries(client, root, want, WordSearch::default())?;
-    Some(Followed { entries: followed.entries.named(shown), ..followed })
+    let is_followed = is_directory && lowest_of(&roots, &root).is_some();
+    is_followed.then_some((client, root))
 }
+
+/// A tree for a view that shows what changes.
+pub(crate) struct FollowedView {
+    /// The path as shown, and without links.
+    shown: OsString,
+    root: PathBuf,
+    columns: FieldMask,
+    /// The place of the last table in the changes.
+    cursor: Mutex<Option<Cursor>>,
+}
+
+impl FollowedView {
+    /// Returns a directory as a tree with these columns if a service follows it.
+    pub(crate) fn of(
+        args: &AskLiveArgs,
+        walk: &WalkArgs,
+        path: &Path,
+        columns: FieldMask,
+    ) -> Option<Self> {
+        if !walk.filter.is_default() {
+            return None;
+        }
+        let (_, root) = reach(args, walk, path)?;
+        Some(Self { shown: path.into(), root, columns, cursor: Mutex::default() })
+    }
+
+    /// Returns the tree as it is now; `None` if no service follows it any more.
+    pub(crate) fn read(&self) -> Option<Table> {
+        let (client, _) = service(&ALWAYS)?;
+        let want = self.columns | TOTALS;
+        let Followed { entries, .. } =
+            entries(client, self.root.clone(), want, WordSearch::default())?;
+        *self.cursor() = Some(entries.cursor());
+        entries.named(self.shown.clone()).into_table(self.columns).ok()
+    }
+
+    /// Waits until something changed since it was read. Returns false if no service follows it any more.
+    fn wait(&self) -> bool {
+        let (Some((mut client, roots)), Some(mut cursor)) = (service(&ALWAYS), *self.cursor())
+        else {
+            return false;
+        };
+        let Some(root) = lowest_of(&roots, &self.root) else { return false };
+        loop {
+            let Ok(Ok(TreeChanges { header, changes })) = client.changes(root, Some(cursor), true)
+            else {
+                return false;
+            };
+            let is_inside =
+                |path: &PathBuf| path.starts_with(&self.root) || self.root.starts_with(path);
+            let paths = |change: &Change| {
+                is_inside(&change.path) || change.from.as_ref().is_some_and(is_inside)
+            };
+            if header.is_root_gone {
+                return false;
+            }
+            if header.was_gap || changes.is_none_or(|changes| changes.iter().any(paths)) {
+                return true;
+            }
+            cursor = header.cursor;
+        }
+    }
+
+    /// Calls `show` with the tree after each change, until it fails or no service follows the tree any more. Takes a tenth of a core at most.
+    pub(crate) fn follow<E>(&self, show: impl Fn(Table) -> Result<(), E>) -> Result<(), E> {
+        while self.wait() {
+            let started = Instant::now();
+            let Some(table) = self.read() else { break };
+            show(table)?;
+            std::thread::sleep((started.elapsed() * 9).max(MIN_PAUSE));
+        }
+        Ok(())
+    }
+
+    fn cursor(&self) -> MutexGuard<'_, Option<Cursor>> {
+        self.cursor.lock().expect("BUG: a thread panicked while it took a cursor")
+    }
+}
+
+/// The shortest time between two tables.
+const MIN_PAUSE: Duration = Duration::from_millis(200);
+
+/// The service was to be asked when the view began.
+const ALWAYS: AskLiveArgs = AskLiveArgs { live: AskLive::Auto };
 
 /// Returns the entries below a path without links whose names have all words, if the service follows all of them.
 pub(crate) fn entries(

@@ -18,6 +18,7 @@ use crate::background::{
     JobThread, Worker, empty_table, search_duplicates, start_emptying, start_reading_trash,
     start_removal, start_restoring,
 };
+use crate::followed::follow;
 use crate::message::{Effect, Message};
 use crate::screen::Screen;
 use crate::view_options::ViewOptions;
@@ -95,7 +96,10 @@ pub fn browse(
     }
     let mut event_loop = EventLoop::new(options, view);
     let partial_tables = Some(event_loop.messages.clone());
-    event_loop.walk = Some(WalkThread::start(options, partial_tables)?);
+    event_loop.walk = Some(match &view.followed {
+        Some(tree) => WalkThread::start_followed(options, Arc::clone(tree))?,
+        None => WalkThread::start(options, partial_tables)?,
+    });
     if let Some(before) = &view.before {
         let (read, messages) = (Arc::clone(&before.read), event_loop.messages.clone());
         std::thread::spawn(move || {
@@ -164,6 +168,8 @@ struct EventLoop<'a> {
     search: Option<Worker<()>>,
     /// The result of the last finished walk.
     read: Option<WalkResult>,
+    /// The tree after a change, from the service that follows it. It waits while a thread works on an older table.
+    followed: Option<Arc<Table>>,
     messages: Sender<Message>,
     received: Receiver<Message>,
     is_done: bool,
@@ -182,6 +188,7 @@ impl<'a> EventLoop<'a> {
             removal: None,
             search: None,
             read: None,
+            followed: None,
             messages,
             received,
             is_done: false,
@@ -236,6 +243,9 @@ impl<'a> EventLoop<'a> {
             // The table is empty; the caller reports why once the terminal is restored.
             self.is_done = read.table.is_empty();
             self.app.handle(Message::Table(Arc::clone(&read.table)));
+            if read.is_followed {
+                self.follow();
+            }
             self.read = Some(read);
         }
         if let Some(stored) = self.stored.take_if(|stored| stored.is_finished()) {
@@ -246,12 +256,31 @@ impl<'a> EventLoop<'a> {
             if matches!(message, Message::Pruned { .. } | Message::Removed { .. }) {
                 self.app.disk = transect::internal::disk_space_of(&self.options.roots);
             }
-            self.app.handle(message);
+            match message {
+                Message::Followed(table) => self.followed = Some(table),
+                message => self.app.handle(message),
+            }
         }
         for worker in [&mut self.removal, &mut self.search] {
             worker.take_if(|worker| worker.is_finished()).into_iter().for_each(Worker::join);
         }
+        if self.walk.is_none()
+            && self.removal.is_none()
+            && let (Some(table), Some(read)) = (self.followed.take(), &mut self.read)
+        {
+            read.table = Arc::clone(&table);
+            self.app.disk = transect::internal::disk_space_of(&self.options.roots);
+            self.app.handle(Message::Followed(table));
+        }
         Ok(())
+    }
+
+    /// Starts to follow the tree. The thread is not joined at exit.
+    fn follow(&mut self) {
+        let Some(tree) = self.view.followed.clone() else { return };
+        let messages = self.messages.clone();
+        self.app.is_followed = true;
+        std::thread::spawn(move || follow(&*tree, &messages));
     }
 
     fn perform(&mut self, effect: Effect, screen: &mut Screen) -> Result<(), Error> {

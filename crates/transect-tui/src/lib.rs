@@ -14,6 +14,7 @@ mod app;
 mod background;
 mod cursor;
 mod event_loop;
+mod followed;
 mod growth;
 mod keys;
 mod message;
@@ -30,5 +31,6 @@ mod walk_thread;
 mod widgets;
 
 pub use event_loop::{BrowseOutcome, Error, browse, browse_stored};
+pub use followed::FollowedTree;
 pub use view_options::{StoredBefore, ViewOptions};
-pub use walk_thread::DISPLAY_FIELDS;
+pub use walk_thread::{DISPLAY_FIELDS, FIELDS};

@@ -55,6 +55,10 @@ pub(crate) enum Message {
     PartialTable(Arc<Table>),
     /// The whole tree.
     Table(Arc<Table>),
+    /// The whole tree after a change, from the service that follows it.
+    Followed(Arc<Table>),
+    /// The tree is not followed any more.
+    NotFollowed,
     /// The tree before, or why it cannot be read.
     Before(Result<Arc<Table>, String>),
     /// The entries of the directory.

@@ -89,6 +89,7 @@ pub(crate) fn view_options() -> ViewOptions {
         read_only: false,
         stored_at: None,
         before: None,
+        followed: None,
     }
 }
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use transect::table::Table;
 use transect_remove::Trash;
 
+use crate::followed::FollowedTree;
+
 /// Options of the terminal view.
 pub struct ViewOptions {
     /// Use colours.
@@ -27,6 +29,8 @@ pub struct ViewOptions {
     pub stored_at: Option<String>,
     /// The tree before: how entries grew since then is shown.
     pub before: Option<StoredBefore>,
+    /// The tree if a service follows it: it is not walked, and what changes is shown at once.
+    pub followed: Option<Arc<dyn FollowedTree>>,
 }
 
 /// A stored tree with the same root as the one that is read.

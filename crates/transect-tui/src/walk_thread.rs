@@ -11,12 +11,13 @@ use transect_remove::Removal;
 use transect_sys::DiskSpace;
 
 use crate::background::Worker;
+use crate::followed::FollowedTree;
 use crate::message::Message;
 
 /// The fields that are displayed, beside name, type and both sizes.
 pub const DISPLAY_FIELDS: FieldMask = FieldMask::MTIME.union(FieldMask::UID);
 /// The fields that are read: also those that identify an entry, to be compared before it is removed.
-const FIELDS: FieldMask = DISPLAY_FIELDS.union(Removal::COLUMNS).union(FieldMask::FILE_ID);
+pub const FIELDS: FieldMask = DISPLAY_FIELDS.union(Removal::COLUMNS).union(FieldMask::FILE_ID);
 
 pub(crate) struct WalkResult {
     pub(crate) table: Arc<Table>,
@@ -24,6 +25,8 @@ pub(crate) struct WalkResult {
     pub(crate) elapsed: Duration,
     /// The file system of the only root.
     pub(crate) disk: Option<DiskSpace>,
+    /// The table is from the service that follows the tree.
+    pub(crate) is_followed: bool,
 }
 
 pub(crate) struct WalkThread {
@@ -46,6 +49,27 @@ impl WalkThread {
         let roots = options.roots.clone();
         let read = move |plan: &ScanPlan| read(plan, &roots, partial_tables);
         Self::with(options.clone(), read)
+    }
+
+    /// Starts to read a tree that a service follows, which is walked if that fails.
+    ///
+    /// # Errors
+    /// The options are invalid.
+    pub(crate) fn start_followed(
+        options: &ScanOptions,
+        tree: Arc<dyn FollowedTree>,
+    ) -> Result<Self, Error> {
+        let (roots, started) = (options.roots.clone(), Instant::now());
+        Self::with(options.clone(), move |plan| match tree.read() {
+            Some(table) => Ok(WalkResult {
+                table: Arc::new(table),
+                interrupted: false,
+                elapsed: started.elapsed(),
+                disk: transect::internal::disk_space_of(&roots),
+                is_followed: true,
+            }),
+            None => read(plan, &roots, None),
+        })
     }
 
     /// Starts to read one directory of a table again, with the same options. The result is the table
@@ -114,6 +138,7 @@ fn read(
             interrupted: outcome.interrupted,
             elapsed: outcome.elapsed,
             disk: transect::internal::disk_space_of(roots),
+            is_followed: false,
         })
     });
     drop(end);

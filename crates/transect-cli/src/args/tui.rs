@@ -2,13 +2,15 @@
 
 use clap::Args;
 
-use super::WalkArgs;
+use super::{AskLiveArgs, WalkArgs};
 
 pub(crate) const TUI_NOTES: &str = "\
 Directories and large files appear while the tree is read, other files at the end. ? shows the keys.
 
 A PATH may be a snapshot (transect snapshot): its largest directories at once, then all of it \
 as it was, with the time when it was stored; nothing can be opened, deleted or read again.
+
+If `transect live` follows the directory, nothing is read from the disk, and the view shows what changes (docs/LIVE.md).
 
 Sizes are disk usage. A file with several names is counted at one of them, as in `transect usage`.
 
@@ -47,6 +49,8 @@ pub(crate) struct TuiArgs {
     /// TIMEs are those of `transect changes`: yesterday, 3d, 2026-01-31.
     #[arg(long, value_name = "TIME", value_parser = super::filter::parse_time)]
     pub(crate) since: Option<i64>,
+    #[command(flatten)]
+    pub(crate) ask: AskLiveArgs,
     /// List all errors at the end, not only the first ten
     #[arg(long)]
     pub(crate) errors: bool,

@@ -7,11 +7,14 @@ use anstream::ColorChoice;
 use transect::table::Table;
 use transect::{FieldMask, SkipReason};
 use transect_snapshot::Snapshot;
-use transect_tui::{DISPLAY_FIELDS, StoredBefore, ViewOptions, browse, browse_stored};
+use transect_tui::{
+    DISPLAY_FIELDS, FIELDS, FollowedTree, StoredBefore, ViewOptions, browse, browse_stored,
+};
 
 use crate::args::TuiArgs;
 use crate::commands::changes::kept_snapshot;
 use crate::commands::snapshot::{StoredTree, cannot_read, partial_tree, whole_snapshot};
+use crate::followed::FollowedView;
 use crate::output::time::TimeFormatter;
 use crate::output::{self, owner};
 use crate::profile;
@@ -47,6 +50,10 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
         let read = move || kept.snapshot.table(SIZES).map_err(|error| error.to_string());
         StoredBefore { read: Arc::new(read), read_at }
     });
+    let followed = match (stored.is_some() || args.since.is_some(), options.roots.as_slice()) {
+        (false, [root]) => FollowedView::of(&args.ask, &args.walk, root, FIELDS),
+        _ => None,
+    };
     let view = ViewOptions {
         colour: output::stream::stdout_colours() != ColorChoice::Never,
         time: Box::new(move |time| times.text(time)),
@@ -57,6 +64,7 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
         read_only: args.read_only,
         stored_at,
         before,
+        followed: followed.map(|tree| Arc::new(Followed(tree)) as _),
     };
     if let Some((path, snapshot)) = stored {
         let metadata = snapshot.metadata();
@@ -92,6 +100,20 @@ fn stored_directories(
 ) -> Result<Option<Table>, CliError> {
     let partial = partial_tree(path, snapshot, DISPLAY_FIELDS, nested)?;
     Ok(partial.map(|partial| partial.table()).transpose()?)
+}
+
+/// The tree of a service, for the view.
+struct Followed(FollowedView);
+
+impl FollowedTree for Followed {
+    fn read(&self) -> Option<Table> {
+        self.0.read()
+    }
+
+    fn follow(&self, show: &dyn Fn(Table) -> bool) {
+        // The error means that the view has closed.
+        let _ = self.0.follow(|table| if show(table) { Ok(()) } else { Err(()) });
+    }
 }
 
 /// The columns that count files with several names once.

@@ -11,7 +11,7 @@ use rustix::process::Signal;
 use transect_testkit::Mount;
 
 /// A service that follows a tree.
-struct Live {
+pub(crate) struct Live {
     running: Running,
     said: BufReader<ChildStderr>,
     /// The message that it follows its tree.
@@ -19,7 +19,7 @@ struct Live {
 }
 
 impl Live {
-    fn start(env: &TestEnv, root: &str) -> Self {
+    pub(crate) fn start(env: &TestEnv, root: &str) -> Self {
         Self::of(env.start(["live", "--idle", "15m", root]))
     }
 
@@ -35,7 +35,7 @@ impl Live {
     }
 
     /// Ends it, and returns its exit code and the rest of its messages.
-    fn end(mut self) -> (Option<i32>, String) {
+    pub(crate) fn end(mut self) -> (Option<i32>, String) {
         self.running.signal(Signal::TERM);
         let mut text = String::new();
         self.said.read_to_string(&mut text).expect("a pipe can be read");

@@ -12,6 +12,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use transect_testkit::wait_for_ok;
 
+use crate::followed::Live;
 use crate::harness::{TestEnv, assert_output, skip};
 
 /// A terminal that runs a shell.
@@ -140,6 +141,35 @@ fn tui_since_shows_growth() {
         terminal.run("clear");
         terminal.waits("an empty screen", |screen| !screen.contains("ended"));
     }
+}
+
+#[test]
+fn tui_shows_what_changes_in_a_followed_tree() {
+    let env = TestEnv::new();
+    small(&env);
+    let test = "tui_shows_what_changes_in_a_followed_tree";
+    let Some(terminal) = Terminal::open(&env, test, 80, 24) else { return };
+    let live = Live::start(&env, "tree");
+    terminal.run(r#""$TRANSECT" tui tree; echo "ended with $?""#);
+    terminal.shows("live: 6 entries");
+    terminal.press("Down");
+    env.write("tree/folder/new", 3_000_000);
+    let screen = terminal.shows("live: 7 entries");
+    assert!(screen.contains("folder/"), "{screen}");
+    let _ = env.sh("rm -r tree/folder").exits(0);
+    terminal.waits("a list without the directory", |screen| !screen.contains("folder/"));
+    // The service ends: the view stays, and reads the disk if it is asked to.
+    assert_eq!(live.end().0, Some(0));
+    terminal.shows("not followed any more");
+    env.write("tree/later", 1);
+    terminal.press("r");
+    terminal.shows("later");
+    terminal.press("q");
+    terminal.shows("ended with 0");
+    let _live = Live::start(&env, "tree");
+    terminal.run(r#""$TRANSECT" tui --live no tree"#);
+    terminal.shows("complete: ");
+    terminal.press("q");
 }
 
 #[test]

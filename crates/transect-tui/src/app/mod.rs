@@ -109,6 +109,8 @@ pub(crate) struct App {
     pub(crate) read_only: bool,
     /// When the tree was read, if it is a snapshot.
     pub(crate) stored_at: Option<String>,
+    /// A service follows the tree, and every change is shown.
+    pub(crate) is_followed: bool,
     /// The tree that growth is relative to, when it is read, and its time.
     before: Option<TreeBefore>,
     pub(crate) before_at: Option<String>,
@@ -143,6 +145,7 @@ impl App {
             message: None,
             read_only: view.read_only,
             stored_at: view.stored_at.clone(),
+            is_followed: false,
             before: None,
             before_at: view.before.as_ref().map(|before| before.read_at.clone()),
             effects: Vec::new(),
@@ -289,7 +292,13 @@ impl App {
             }
             // A late partial table: the complete one is already there.
             Message::PartialTable(_) => {}
-            Message::Table(table) => self.replace(table, ReadState::Done),
+            Message::Table(table) | Message::Followed(table) => {
+                self.replace(table, ReadState::Done);
+            }
+            Message::NotFollowed => {
+                self.is_followed = false;
+                self.error("the tree is not followed any more: r reads it again".to_owned());
+            }
             Message::Before(before) => self.set_before(before),
             Message::Sorted { request, entries } if self.listing.awaits(request) => {
                 self.listing.set_sorted(entries);

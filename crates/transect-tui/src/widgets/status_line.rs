@@ -108,6 +108,9 @@ fn state(app: &App) -> (String, String) {
                 let when = format!("snapshot of {stored_at}");
                 return (format!("{when}, {state}: {all}{errors}"), when);
             }
+            if app.is_followed {
+                return (format!("live: {all}{errors}"), format!("live{errors}"));
+            }
             let since = app.before_at.as_ref().map(|time| format!("; growth since {time}"));
             let since = since.unwrap_or_default();
             (format!("{state}: {all} in {elapsed}{errors}{since}"), format!("{state}{errors}"))
