@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ProgressArgs, WalkArgs};
+use super::{AskLiveArgs, ProgressArgs, WalkArgs};
 
 pub(crate) const MAP_NOTES: &str = "\
 Without --html, transect prints the address of a page that it serves to this machine only, until Ctrl-C \
@@ -13,6 +13,9 @@ read, and finds duplicates. A page written with --html is one self-contained fil
 
 With --allow-removal, the page can delete entries or move them to the trash. It shows what would be freed \
 and asks first; then every entry is compared with what was read, and kept if it changed.
+
+If `transect live` follows the directory, nothing is read from the disk, and a served page shows what changes \
+(docs/LIVE.md).
 
 A PATH may be a snapshot (transect snapshot). Two PATHs of which one is a snapshot, or two directories with \
 --diff, are compared: area shows size now, colour shows growth. What is gone is hatched, with its size before; \
@@ -41,7 +44,7 @@ Examples:
 Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct MapArgs {
     #[command(flatten)]
     pub(crate) walk: WalkArgs,
@@ -73,6 +76,8 @@ pub(crate) struct MapArgs {
     #[arg(long, value_name = "N", default_value_t = 2_000_000,
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_entries: u32,
+    #[command(flatten)]
+    pub(crate) ask: AskLiveArgs,
     /// List all errors, not only the first ten
     #[arg(long)]
     pub(crate) errors: bool,

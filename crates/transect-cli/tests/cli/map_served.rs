@@ -7,6 +7,7 @@ use rustix::process::Signal;
 use serde_json::json;
 use transect_testkit::Browser;
 
+use crate::followed::Live;
 use crate::harness::{Running, TestEnv, skip};
 use crate::map::{ROWS, WAY, assert_silent, nested};
 
@@ -99,6 +100,36 @@ fn map_rescan_shows_changes() {
     browser.click("#rescan");
     browser.wait_for("return document.querySelector('#rescan').disabled", &json!(false));
     assert_eq!(browser.run(ROWS), json!(["new", "inner"]));
+    assert_silent(&browser);
+}
+
+#[test]
+fn map_shows_what_changes_in_a_followed_tree() {
+    let env = TestEnv::new();
+    nested(&env);
+    let browser = match Browser::start(1280, 720) {
+        Ok(browser) => browser,
+        Err(reason) => {
+            return skip("map_shows_what_changes_in_a_followed_tree", &reason).unwrap_or_default();
+        }
+    };
+    let live = Live::start(&env, "tree");
+    let served = Served::map(&env, &["tree"]);
+    served.visit(&browser);
+    browser.click("tbody .link");
+    assert_eq!(browser.run(ROWS), json!(["inner", "beside.rs"]));
+    let footer = "return document.querySelector('footer').textContent.includes('; live')";
+    browser.wait_for(footer, &json!(true));
+    env.write("tree/large/new", 5_000_000);
+    browser.wait_for(ROWS, &json!(["new", "inner", "beside.rs"]));
+    fs::remove_file(env.path("tree/large/beside.rs")).expect("a file");
+    browser.wait_for(ROWS, &json!(["new", "inner"]));
+    assert_eq!(browser.run(WAY), json!(["tree", "large"]), "the same directory");
+    assert_eq!(live.end().0, Some(0));
+    browser.wait_for(footer, &json!(false));
+    env.write("tree/large/later", 9_000_000);
+    browser.click("#rescan");
+    browser.wait_for(ROWS, &json!(["later", "new", "inner"]));
     assert_silent(&browser);
 }
 

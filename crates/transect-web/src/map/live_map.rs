@@ -26,6 +26,8 @@ pub struct LiveMap {
     settings: Settings,
     progress: Arc<Progress>,
     cancel: Cancel,
+    /// Held while a complete map is made.
+    rendering: Mutex<()>,
     state: Mutex<LiveState>,
     tasks: Mutex<Tasks>,
     task_requested: Condvar,
@@ -44,7 +46,7 @@ enum LiveState {
 /// A complete map, with the table that it shows.
 #[derive(Debug)]
 struct FinishedMap {
-    table: Table,
+    table: Arc<Table>,
     settings: Settings,
     version: u64,
     map: RenderedMap,
@@ -63,6 +65,7 @@ impl LiveMap {
             progress,
             cancel,
             state: Mutex::new(LiveState::Reading(partial_table)),
+            rendering: Mutex::default(),
             tasks: Mutex::default(),
             task_requested: Condvar::new(),
         }
@@ -74,6 +77,21 @@ impl LiveMap {
     /// # Errors
     /// Memory for packing the columns ran out.
     pub fn finish(&self, table: Table, settings: &Settings) -> io::Result<()> {
+        self.show(Arc::new(table), settings)
+    }
+
+    /// Shows that the tree is not followed any more.
+    ///
+    /// # Errors
+    /// Memory for packing the columns ran out.
+    pub fn end_following(&self) -> io::Result<()> {
+        let Some(map) = self.finished_map() else { return Ok(()) };
+        self.show(Arc::clone(&map.table), &Settings { followed: false, ..map.settings })
+    }
+
+    fn show(&self, table: Arc<Table>, settings: &Settings) -> io::Result<()> {
+        // Two tables never have the same version.
+        let _one = self.rendering.lock().unwrap_or_else(PoisonError::into_inner);
         let known = self.finished_map().map_or(0, |map| map.version);
         // Newer than all partial versions.
         let version = (self.progress.counts().entries + 1).max(known + 1);
@@ -133,8 +151,11 @@ impl LiveMap {
             }
             self.tasks().set_progress(TaskProgress::Removal(progress));
         });
+        // A newer table comes from the service that follows the tree.
+        let is_current = self.finished_map().is_some_and(|now| now.version == map.version);
         if let Ok(report) = &report
             && !report.gone.is_empty()
+            && is_current
         {
             let gone: RowSet = report.gone.iter().copied().collect();
             let table = map.table.without(&gone, prepared.kind.into()).map_err(io::Error::other)?;

@@ -84,6 +84,8 @@ pub struct Settings {
     pub served: Option<ServedState>,
     /// Set if served pages may remove entries.
     pub removal: Option<TrashSource>,
+    /// There will be another table after each change of the tree.
+    pub followed: bool,
 }
 
 /// The version of a served map.
@@ -161,6 +163,7 @@ impl RenderedMap {
             errors: table.diagnostics().errors,
             vanished: table.diagnostics().vanished,
             read_at: settings.read_at,
+            followed: settings.followed,
             disk: settings.disk.map(|disk| space_on_disk(table, &disk)),
             changes: changes.map(Changes::facts),
             // The absolute paths of the roots, on served pages.

@@ -34,6 +34,7 @@ fn settings(max_entries: usize) -> Settings {
         max_entries,
         owner_name: |uid| format!("user {uid}"),
         read_at: 1_800_000_000,
+        followed: false,
         interrupted: false,
         disk: None,
         served: None,

@@ -125,6 +125,7 @@ fn with_stage(test: impl FnOnce(&Stage<'_>)) {
         disk: None,
         served: None,
         removal: None,
+        followed: false,
     };
     let cancel = Cancel::new();
     let live = LiveMap::new(outline, settings, Arc::clone(&progress), cancel.clone());

@@ -45,6 +45,7 @@ fn page() -> String {
         disk: None,
         served: None,
         removal: None,
+        followed: false,
     };
     map::html(&table, &settings, &Nonce::predictable(1)).expect("memory for a page")
 }

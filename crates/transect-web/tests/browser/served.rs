@@ -59,6 +59,7 @@ pub(crate) fn with_held_tasks(
         disk: None,
         served: None,
         removal,
+        followed: false,
     };
     let read = || -> Table {
         let builder = TableBuilder::new(FieldMask::MTIME | FieldMask::FILE_ID);

@@ -14,6 +14,7 @@ use transect_web::serve::Server;
 
 use crate::args::MapArgs;
 use crate::commands::snapshot::{partial_tree, stored_tree, whole_snapshot};
+use crate::followed::FollowedView;
 use crate::output;
 use crate::profile;
 use crate::progress::ProgressLine;
@@ -36,7 +37,11 @@ pub(crate) fn run(args: &MapArgs) -> Result<ExitStatus, CliError> {
     let Some(file) = &args.html else { return serve(args, &cancel, &progress) };
     check_openable(args, file)?;
     let settings = settings(args);
-    let found = read(args, &output::table_builder(SHOWN, args.errors), &cancel, &progress, None)?;
+    let followed = followed(args, SHOWN)?.and_then(|tree| tree.read());
+    let found = match followed {
+        Some(table) => ReadTree::of(table, args),
+        None => read(args, &output::table_builder(SHOWN, args.errors), &cancel, &progress, None)?,
+    };
     let settings = settings_of(settings, found.interrupted, found.read_at);
     write_page(args, &map::html(&found.table, &settings, &Nonce::random()?)?, file)?;
     Ok(found.end)
@@ -60,6 +65,33 @@ struct ReadTree {
     end: ExitStatus,
     /// When a stored tree was read, in seconds since 1970 UTC.
     read_at: Option<i64>,
+}
+
+impl ReadTree {
+    /// Returns a tree from the service that follows it.
+    fn of(table: Table, args: &MapArgs) -> Self {
+        output::show_errors(table.diagnostics(), args.errors);
+        let end = ExitStatus::from_diagnostics(table.diagnostics(), false);
+        Self { table, interrupted: false, end, read_at: None }
+    }
+}
+
+/// Returns the tree if a service follows it; `None` if it is to be read.
+fn followed(args: &MapArgs, columns: FieldMask) -> Result<Option<FollowedView>, CliError> {
+    let roots = args.walk.roots();
+    let ([root], None) = (roots.as_slice(), whole_snapshot(&args.walk)?) else { return Ok(None) };
+    Ok(FollowedView::of(&args.ask, &args.walk, root, columns))
+}
+
+/// Shows a tree again after each change, on a thread that is not joined.
+fn follow(args: &MapArgs, tree: FollowedView, live: &Arc<LiveMap>) {
+    let (args, live) = (args.clone(), Arc::clone(live));
+    std::thread::spawn(move || {
+        let show = |table| live.finish(table, &Settings { followed: true, ..settings(&args) });
+        if let Err(error) = tree.follow(show).and_then(|()| live.end_following()) {
+            output::error(&error);
+        }
+    });
 }
 
 fn read(
@@ -126,15 +158,26 @@ fn serve(
             partial
         }
     };
+    let followed = followed(args, SERVED)?;
     let live = LiveMap::new(partial, settings(args), Arc::clone(progress), cancel.clone());
+    let live = Arc::new(live);
     std::thread::scope(|scope| {
         let reading = scope.spawn(|| {
             let _reading = GiveUpOnDrop(&live);
-            let found = read(args, &builder, cancel, progress, Some(max_open))?;
+            let of_service = followed.as_ref().and_then(FollowedView::read);
+            let is_followed = of_service.is_some();
+            let found = match of_service {
+                Some(table) => ReadTree::of(table, args),
+                None => read(args, &builder, cancel, progress, Some(max_open))?,
+            };
             let finish = |table, interrupted, read_at| {
-                live.finish(table, &settings_of(settings(args), interrupted, read_at))
+                let settings = settings_of(settings(args), interrupted, read_at);
+                live.finish(table, &Settings { followed: is_followed, ..settings })
             };
             finish(found.table, found.interrupted, found.read_at)?;
+            if let Some(tree) = followed.filter(|_| is_followed) {
+                follow(args, tree, &live);
+            }
             while live.run_tasks_until_rescan()? {
                 let builder = output::table_builder(SERVED, args.errors);
                 match read(args, &builder, cancel, progress, Some(max_open)) {
@@ -148,7 +191,7 @@ fn serve(
             }
             Ok(found.end)
         });
-        let served = server.serve(&live);
+        let served = server.serve(&*live);
         // Without a browser, the rest of the tree is not needed.
         cancel.cancel();
         let end = reading.join().expect("BUG: reading does not panic");

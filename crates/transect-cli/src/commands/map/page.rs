@@ -26,6 +26,7 @@ pub(super) fn settings(args: &MapArgs) -> Settings {
         disk: transect::internal::disk_space_of(&args.walk.roots()),
         served: None,
         removal: args.allow_removal.then_some(user_trash as TrashSource),
+        followed: false,
     }
 }
 

@@ -201,7 +201,7 @@ function drawFooter() {
   disk.hidden = !space;
   disk.textContent = space ?? '';
   const number = counted(about.entries, 'entry', 'entries');
-  const whole = about.changes ? number : `${number}, ${bytes(size[TOP])} ${MEASURE_NAME}; read ${day(about.read_at)}`;
+  const whole = about.changes ? number : `${number}, ${bytes(size[TOP])} ${MEASURE_NAME}; ${about.followed ? 'live' : `read ${day(about.read_at)}`}`;
   footer.replaceChildren(...[
     doubt ? h('strong', { class: 'doubt' }, doubt) : null, about.reading ? null : h('span', {}, whole),
     diskText ? h('span', {}, diskText) : null, sparse ? h('span', {}, sparse) : null,

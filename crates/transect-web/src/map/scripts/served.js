@@ -54,6 +54,18 @@ async function followReading() {
   reading.hidden = true;
 }
 
+/** Shows what changes in a tree that a service follows. */
+async function followChanges() {
+  let due = 0;
+  while (about.followed) {
+    await pause(Math.max(UPDATE_INTERVAL, due));
+    if (isBusy) continue;
+    const began = performance.now();
+    await fetchUpdate();
+    due = (SHARE - 1) * (performance.now() - began);
+  }
+}
+
 /** Waits until the tree has been read again, and shows it when all of it has been read. */
 async function followRescan() {
   const before = about.version;
@@ -109,5 +121,5 @@ function reportLoss(error) {
 
 followReading().then(() => {
   setBusy(false);
-  return sendHeartbeats();
+  return Promise.all([sendHeartbeats(), followChanges()]);
 }).catch(reportLoss);
