@@ -6,3 +6,4 @@
 pub mod changes;
 pub mod dirent;
 pub mod dirinfo;
+pub mod fanotify;
