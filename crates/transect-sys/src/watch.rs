@@ -1,10 +1,12 @@
-//! Change notifications for directories, used by the attribute cache.
+//! Change notifications for directories, used by the attribute cache and by live trees.
 //!
 //! A [`Watcher`] watches single directories, not the entries below them. One thread calls
 //! [`Watcher::wait`] and [`Watcher::read`] alternately. Reading a file is not a change: the kernel
 //! is not requested to report it, so reads wake no thread.
 
 use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
 
 #[cfg(target_os = "linux")]
 pub use crate::linux::Watcher;
@@ -38,6 +40,33 @@ pub enum Notification<'a> {
     Lost,
 }
 
+/// Where the notifications for a tree come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WatchMethod {
+    /// The file system if this process may, otherwise each directory.
+    #[default]
+    Best,
+    /// Each directory is watched.
+    Directories,
+    /// The whole file system is watched: [`Watcher::of_file_system`].
+    FileSystem,
+}
+
+impl Watcher {
+    /// Returns a watcher for the directories of a tree in one file system.
+    ///
+    /// # Errors
+    /// Any error that the system reports; the method is not available for this tree.
+    pub fn of_tree(root: &Path, method: &WatchMethod) -> io::Result<Self> {
+        match method {
+            WatchMethod::Best => Self::of_file_system(root).or_else(|_| Self::new()),
+            WatchMethod::Directories => Self::new(),
+            WatchMethod::FileSystem => Self::of_file_system(root),
+        }
+    }
+}
+
 #[cfg(not(any(target_os = "linux", windows)))]
 mod unsupported {
     use std::io;
@@ -49,9 +78,13 @@ mod unsupported {
     #[derive(Debug)]
     pub enum Watcher {}
 
-    #[expect(missing_docs, reason = "there is no watcher: only `new` is ever called")]
+    #[expect(missing_docs, reason = "there is no watcher: only what creates one is ever called")]
     impl Watcher {
         pub fn new() -> io::Result<Self> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        pub fn of_file_system(_: &Path) -> io::Result<Self> {
             Err(io::ErrorKind::Unsupported.into())
         }
 
@@ -85,16 +118,20 @@ mod unsupported {
 #[cfg(any(target_os = "linux", windows))]
 mod tests {
     use std::ffi::OsString;
-    use std::path::Path;
     use std::sync::Mutex;
 
     use transect_testkit::TempDir;
+    #[cfg(target_os = "linux")]
+    use transect_testkit::{Mount, skip};
 
     use super::*;
 
     /// Runs `test` with a watcher whose notifications are read on another thread.
     fn with_watcher(test: impl FnOnce(&Watcher, &Mutex<Vec<Owned>>)) {
-        let watcher = Watcher::new().expect("a watcher");
+        with(Watcher::new().expect("a watcher"), test);
+    }
+
+    fn with(watcher: Watcher, test: impl FnOnce(&Watcher, &Mutex<Vec<Owned>>)) {
         let received = Mutex::new(Vec::new());
         // Ends the thread even if the test panics.
         struct Stop<'a>(&'a Watcher);
@@ -240,6 +277,53 @@ mod tests {
             let reported = reported_by(watcher, received);
             assert!(reported.contains(&Owned::Entry(after, "file".into())), "{reported:?}");
             assert!(!reported.contains(&Owned::Lost), "{reported:?}");
+        });
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn watcher_of_file_system_reports_watched_directories_only() {
+        let test = "watcher_of_file_system_reports_watched_directories_only";
+        let temp = TempDir::new();
+        let mount = Mount::tmpfs("1M", &temp.join("mount"));
+        let Some(mount) = mount.map_or_else(|why| skip(test, why), Some) else { return };
+        let at = |path: &str| temp.join("mount").join(path);
+        std::fs::create_dir_all(at("in/below")).unwrap();
+        std::fs::create_dir(at("out")).unwrap();
+        let watcher = Watcher::of_file_system(&at("in"));
+        let watcher = watcher.map_or_else(|why| skip(test, why), Some);
+        let Some(watcher) = watcher else { return };
+        let write = |path: &str| std::fs::write(at(path), path).unwrap();
+        with(watcher, |watcher, received| {
+            let top = watcher.watch(&at("in")).unwrap();
+            let below = watcher.watch(&at("in/below")).unwrap();
+            assert_eq!(watcher.watch(&at("in/below")).unwrap(), below);
+            assert!(watcher.watch(temp.path()).is_err(), "another file system");
+            for path in ["out/a", "in/a", "in/below/a", "b"] {
+                write(path);
+            }
+            let reported = reported_by(watcher, received);
+            for expected in [Owned::Entry(top, "a".into()), Owned::Entry(below, "a".into())] {
+                assert!(reported.contains(&expected), "{reported:?}");
+            }
+            assert!(!reported.contains(&Owned::Entry(top, "b".into())), "{reported:?}");
+            // It is followed by what it is, not by its path, and never mistaken for a later one.
+            std::fs::rename(at("in/below"), at("out/moved")).unwrap();
+            assert!(reported_by(watcher, received).contains(&Owned::Directory(below)));
+            write("out/moved/b");
+            let reported = reported_by(watcher, received);
+            assert!(reported.contains(&Owned::Entry(below, "b".into())), "{reported:?}");
+            std::fs::remove_dir_all(at("out/moved")).unwrap();
+            std::fs::create_dir(at("out/moved")).unwrap();
+            assert!(reported_by(watcher, received).contains(&Owned::Unwatched(below)));
+            write("out/moved/c");
+            watcher.unwatch(top);
+            write("in/c");
+            assert_eq!(reported_by(watcher, received), []);
+            drop(mount);
+            assert_eq!(reported_by(watcher, received), [Owned::Lost]);
+            assert!(watcher.watch(&at("in")).is_err());
+            assert_eq!(reported_by(watcher, received), []);
         });
     }
 

@@ -7,6 +7,8 @@ mod deleted_files;
 mod dir_handle;
 mod errno;
 mod extents;
+mod fanotify;
+mod file_system_watch;
 mod getdents;
 mod identity;
 mod limits;

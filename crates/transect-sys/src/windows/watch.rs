@@ -103,6 +103,14 @@ impl Watcher {
         Ok(watcher)
     }
 
+    /// Windows reports the changes of whole trees, but not for directories that are watched one by one.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn of_file_system(_: &Path) -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("BUG: a thread panicked while it watched")
     }
