@@ -42,10 +42,12 @@ pub(crate) struct Hints {
     pub(crate) lost: bool,
 }
 
-/// What may have changed in a directory; without names, the directory itself.
+/// What may have changed in a directory.
 #[derive(Debug, Default)]
 pub(crate) struct Hint {
     pub(crate) names: BTreeSet<OsString>,
+    /// The directory itself was changed.
+    pub(crate) itself: bool,
     /// The directory is not watched any more: it is gone.
     pub(crate) unwatched: bool,
 }
@@ -57,9 +59,8 @@ impl Hints {
 }
 
 impl Inbox {
-    pub(crate) fn new() -> io::Result<Arc<Self>> {
-        let (watcher, waiting, arrived) = (Watcher::new()?, Mutex::default(), Condvar::new());
-        Ok(Arc::new(Self { watcher, waiting, arrived }))
+    pub(crate) fn new(watcher: Watcher) -> Arc<Self> {
+        Arc::new(Self { watcher, waiting: Mutex::default(), arrived: Condvar::new() })
     }
 
     pub(crate) fn watcher(&self) -> &Watcher {
@@ -160,7 +161,7 @@ impl Waiting {
                 }
             }
             Notification::Directory(directory) => {
-                hints.directories.entry(directory).or_default();
+                hints.directories.entry(directory).or_default().itself = true;
             }
             Notification::Unwatched(directory) => {
                 hints.directories.entry(directory).or_default().unwatched = true;
@@ -196,7 +197,7 @@ mod tests {
     #[test]
     fn inbox_many_changes_of_one_name_kept_once() {
         let temp = TempDir::new();
-        let inbox = Inbox::new().unwrap();
+        let inbox = Inbox::new(Watcher::new().unwrap());
         let watch = inbox.watcher().watch(temp.path()).unwrap();
         for _ in 0..100 {
             std::fs::write(temp.join("file"), "1").unwrap();
@@ -213,7 +214,7 @@ mod tests {
     fn inbox_too_many_names_count_as_lost_removed_directories_remembered() {
         let temp = TempDir::new();
         std::fs::create_dir(temp.join("dir")).unwrap();
-        let inbox = Inbox::new().unwrap();
+        let inbox = Inbox::new(Watcher::new().unwrap());
         let top = inbox.watcher().watch(temp.path()).unwrap();
         let gone = inbox.watcher().watch(&temp.join("dir")).unwrap();
         std::fs::remove_dir(temp.join("dir")).unwrap();
@@ -231,7 +232,7 @@ mod tests {
     fn inbox_cancelled_wait_ends() {
         let never = Instant::now() + Duration::from_secs(1 << 20);
         for has_changed in [false, true] {
-            let inbox = Inbox::new().unwrap();
+            let inbox = Inbox::new(Watcher::new().unwrap());
             if has_changed {
                 inbox.lose();
             }

@@ -1,7 +1,7 @@
 //! A table of a tree that follows the tree.
 //!
 //! ```text
-//! inotify → Inbox, on its own thread → LiveTree::next: query, edit → Table
+//! Watcher → Inbox, on its own thread → LiveTree::next: query, edit → Table
 //! ```
 //!
 //! A [`LiveTree`] walks a tree once and watches every directory before it is listed. Afterwards it queries again only
@@ -48,3 +48,4 @@ pub use journal::{ChangesSince, Cursor};
 pub use live_tree::{LiveTree, Update, Waker};
 pub use mirror::COLUMNS;
 pub use shared_tree::{Counts, Listening, SharedTree, View};
+pub use transect_sys::watch::WatchMethod;

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use foldhash::fast::FixedState;
 use transect::table::{Row, Table, TableBuilder};
 use transect::{Cancel, Error, FileId, Operation, ReaderKind, ScanError, ScanOptions};
-use transect_sys::watch::WatchId;
+use transect_sys::watch::{WatchId, WatchMethod, Watcher};
 use transect_sys::{ReaderSettings, SystemReader};
 
 use crate::change::Change;
@@ -52,9 +52,21 @@ impl LiveTree {
     /// # Errors
     /// The root is not a directory or cannot be read; the system has no notifications, or allows no further watcher.
     pub fn open(root: impl Into<PathBuf>, end: &Cancel) -> Result<Self, Error> {
+        Self::open_with(root, end, &WatchMethod::default())
+    }
+
+    /// Like [`LiveTree::open`], but with a choice of where the notifications come from.
+    ///
+    /// # Errors
+    /// As those of [`LiveTree::open`]; the method is not available for this tree.
+    pub fn open_with(
+        root: impl Into<PathBuf>,
+        end: &Cancel,
+        method: &WatchMethod,
+    ) -> Result<Self, Error> {
         let root = root.into();
         let refused = |error: std::io::Error| Error::NoNotifications(transect::reason(&error));
-        let inbox = Inbox::new().map_err(refused)?;
+        let inbox = Inbox::new(Watcher::of_tree(&root, method).map_err(refused)?);
         // The kernel's queue must not overflow during the walk.
         let thread = Notifications::start(&inbox)?;
         let watched = Arc::<Watched>::default();

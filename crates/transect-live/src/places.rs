@@ -157,10 +157,10 @@ mod tests {
     use std::time::Duration;
 
     use transect::table::Table;
+    use transect_sys::watch::Watcher;
     use transect_testkit::TempDir;
 
     use super::*;
-    use crate::inbox::Inbox;
 
     #[test]
     fn places_recent_or_future_change_proves_nothing() {
@@ -168,7 +168,7 @@ mod tests {
         let table = Table::read(temp.path()).unwrap();
         let directory = table.directory_id(table.roots().next().unwrap()).unwrap();
         let id = FileId { device: 1, inode: 2 };
-        let watch = Inbox::new().unwrap().watcher().watch(temp.path()).unwrap();
+        let watch = Watcher::new().unwrap().watch(temp.path()).unwrap();
         let is_proved = |ctime: i64, clock_ms: u64, watch| {
             let mut places = Places::default();
             places.insert(directory, id, watch);

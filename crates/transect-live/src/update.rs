@@ -35,12 +35,15 @@ pub(crate) fn apply(tree: &mut Mirror, top: DirHandle, hints: Hints) -> Result<V
     let mut suspects = std::mem::take(&mut tree.unreached);
     for (watch, hint) in hints.directories {
         let Some(directory) = tree.places.watched(watch) else { continue };
+        // fanotify does not notify the directory above of this.
+        if (hint.itself || hint.unwatched)
+            && let Some((parent, name)) = place_of(&tree.table, directory)
+        {
+            suspects.entry(parent).or_default().extend(name);
+        }
         if hint.unwatched {
             // What has its name by now may have its file id, too, and not be noticed otherwise.
             tree.places.forget_identity(directory);
-            if let Some((parent, name)) = place_of(&tree.table, directory) {
-                suspects.entry(parent).or_default().extend(name);
-            }
         } else {
             suspects.entry(directory).or_default().extend(Names::These(hint.names));
         }

@@ -1,6 +1,7 @@
 //! The live tree against a walk of the same tree, after changes of every kind.
 
 #![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "tests, although a macro calls most of them")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,8 +11,9 @@ use std::time::{Duration, SystemTime};
 
 use transect::table::{Row, SubtreeTotals, Table};
 use transect::{Cancel, FieldMask, FileType, ScanOptions};
-use transect_live::{ChangeKind, LiveTree, SharedTree, Update};
-use transect_testkit::{TempDir, skip, wait_until};
+use transect_live::{ChangeKind, LiveTree, SharedTree, Update, WatchMethod};
+use transect_sys::watch::Watcher;
+use transect_testkit::{Mount, TempDir, skip, wait_until};
 
 /// What two tables of one tree have in common.
 #[derive(Debug, PartialEq)]
@@ -91,8 +93,31 @@ fn follow(names: &mut BTreeSet<PathBuf>, update: &Update) {
     }
 }
 
-fn tree_of(paths: &[&str]) -> TempDir {
+/// A directory for a test, on a file system of its own if that is watched.
+struct Place {
+    mount: Option<Mount>,
+    temp: TempDir,
+}
+
+impl Place {
+    fn path(&self) -> &Path {
+        self.mount.as_ref().map_or(self.temp.path(), Mount::path)
+    }
+
+    fn join(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.path().join(path)
+    }
+}
+
+fn open(root: impl Into<PathBuf>, watch: &WatchMethod) -> LiveTree {
+    LiveTree::open_with(root, &Cancel::new(), watch).unwrap()
+}
+
+fn tree_of(watch: &WatchMethod, paths: &[&str]) -> Place {
     let temp = TempDir::new();
+    let is_mounted = *watch != WatchMethod::Directories;
+    let mount = is_mounted.then(|| Mount::tmpfs("64M", &temp.join("mount")).unwrap());
+    let temp = Place { mount, temp };
     for path in paths {
         let is_directory = path.ends_with('/');
         let path = temp.join(path);
@@ -103,6 +128,52 @@ fn tree_of(paths: &[&str]) -> TempDir {
         }
     }
     temp
+}
+
+/// Returns whether file systems can be mounted and watched here.
+fn can_watch_file_systems(test: &str) -> bool {
+    let temp = TempDir::new();
+    let mount = Mount::tmpfs("64M", &temp.join("mount"));
+    let watcher = mount
+        .and_then(|mount| Watcher::of_file_system(mount.path()).map_err(|error| error.to_string()));
+    watcher.map_or_else(|why| skip(test, why), Some).is_some()
+}
+
+/// Runs every test with each source of notifications.
+macro_rules! tests {
+    ($($name:ident,)*) => {
+        mod directories {
+            use super::WatchMethod;
+            $(#[test] fn $name() { super::$name(&WatchMethod::Directories); })*
+        }
+        mod file_system {
+            use super::{WatchMethod, can_watch_file_systems};
+            $(#[test] fn $name() {
+                if can_watch_file_systems(stringify!($name)) {
+                    super::$name(&WatchMethod::FileSystem);
+                }
+            })*
+        }
+    };
+}
+
+tests! {
+    live_tree_changes_of_files_reported,
+    live_tree_new_directories_read_and_watched,
+    live_tree_many_new_directories_read_and_watched,
+    live_tree_renamed_directory_kept_with_changes_below,
+    live_tree_exchanged_directories,
+    live_tree_directory_left_changed_and_returned,
+    live_tree_removed_and_made_again,
+    live_tree_names_of_any_bytes,
+    live_tree_hard_links_follow,
+    live_tree_times_set_back,
+    live_tree_after_a_gap_compared,
+    live_tree_after_a_gap_names_first,
+    live_tree_root_removed_or_renamed_ends,
+    live_tree_cancelled_wait_ends,
+    live_tree_random_changes,
+    live_tree_changes_during_updates,
 }
 
 /// The changes as `kind path`, with paths below the root, sorted.
@@ -123,10 +194,9 @@ fn changes(root: &Path, update: &Update) -> Vec<String> {
     lines
 }
 
-#[test]
-fn live_tree_changes_of_files_reported() {
-    let temp = tree_of(&["a/one", "a/two", "b/"]);
-    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+fn live_tree_changes_of_files_reported(watch: &WatchMethod) {
+    let temp = tree_of(watch, &["a/one", "a/two", "b/"]);
+    let mut tree = open(temp.path(), watch);
     assert!(assert_current(&mut tree).changes.is_empty());
     fs::write(temp.join("a/new"), "12345").unwrap();
     fs::write(temp.join("a/one"), "longer than before, much longer").unwrap();
@@ -144,10 +214,9 @@ fn live_tree_changes_of_files_reported() {
     assert_eq!(changes(temp.path(), &assert_current(&mut tree)), ["modified a/new"]);
 }
 
-#[test]
-fn live_tree_new_directories_read_and_watched() {
-    let temp = tree_of(&["a/"]);
-    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+fn live_tree_new_directories_read_and_watched(watch: &WatchMethod) {
+    let temp = tree_of(watch, &["a/"]);
+    let mut tree = open(temp.path(), watch);
     fs::create_dir_all(temp.join("a/b/c/d/e")).unwrap();
     fs::write(temp.join("a/b/c/d/e/file"), "1").unwrap();
     assert_eq!(assert_current(&mut tree).changes.len(), 5);
@@ -158,10 +227,9 @@ fn live_tree_new_directories_read_and_watched() {
 }
 
 /// More than are kept open until they are read, with others in them.
-#[test]
-fn live_tree_many_new_directories_read_and_watched() {
-    let temp = tree_of(&["a/"]);
-    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+fn live_tree_many_new_directories_read_and_watched(watch: &WatchMethod) {
+    let temp = tree_of(watch, &["a/"]);
+    let mut tree = open(temp.path(), watch);
     for number in 0..300 {
         fs::create_dir_all(temp.join(format!("a/{number}/b/c"))).unwrap();
     }
@@ -175,10 +243,9 @@ fn live_tree_many_new_directories_read_and_watched() {
     assert_eq!(changes(temp.path(), &assert_current(&mut tree)), ["removed a"]);
 }
 
-#[test]
-fn live_tree_renamed_directory_kept_with_changes_below() {
-    let temp = tree_of(&["a/b/c/file", "x/"]);
-    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+fn live_tree_renamed_directory_kept_with_changes_below(watch: &WatchMethod) {
+    let temp = tree_of(watch, &["a/b/c/file", "x/"]);
+    let mut tree = open(temp.path(), watch);
     let rename = |from: &str, to: &str| fs::rename(temp.join(from), temp.join(to)).unwrap();
     // Before the notification of the rename is applied, something changes three levels below.
     fs::write(temp.join("a/b/c/file"), "first").unwrap();
@@ -198,10 +265,9 @@ fn live_tree_renamed_directory_kept_with_changes_below() {
     assert_current(&mut tree);
 }
 
-#[test]
-fn live_tree_exchanged_directories() {
-    let temp = tree_of(&["a/one/file", "b/two/deep/file"]);
-    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+fn live_tree_exchanged_directories(watch: &WatchMethod) {
+    let temp = tree_of(watch, &["a/one/file", "b/two/deep/file"]);
+    let mut tree = open(temp.path(), watch);
     let exchange = |a: &str, b: &str| {
         let flags = rustix::fs::RenameFlags::EXCHANGE;
         let here = rustix::fs::CWD;
@@ -215,10 +281,9 @@ fn live_tree_exchanged_directories() {
     assert_current(&mut tree);
 }
 
-#[test]
-fn live_tree_directory_left_changed_and_returned() {
-    let temp = tree_of(&["root/a/b/file", "outside/"]);
-    let mut tree = LiveTree::open(temp.join("root"), &Cancel::new()).unwrap();
+fn live_tree_directory_left_changed_and_returned(watch: &WatchMethod) {
+    let temp = tree_of(watch, &["root/a/b/file", "outside/"]);
+    let mut tree = open(temp.join("root"), watch);
     let (inside, outside) = (temp.join("root/a"), temp.join("outside/a"));
     fs::rename(&inside, &outside).unwrap();
     let update = assert_current(&mut tree);
@@ -234,10 +299,9 @@ fn live_tree_directory_left_changed_and_returned() {
     assert_current(&mut tree);
 }
 
-#[test]
-fn live_tree_removed_and_made_again() {
-    let temp = tree_of(&["d/old/file"]);
-    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+fn live_tree_removed_and_made_again(watch: &WatchMethod) {
+    let temp = tree_of(watch, &["d/old/file"]);
+    let mut tree = open(temp.path(), watch);
     for round in 0..20 {
         fs::remove_dir_all(temp.join("d")).unwrap();
         if round % 3 == 0 {
@@ -260,11 +324,10 @@ fn live_tree_removed_and_made_again() {
     assert_current(&mut tree);
 }
 
-#[test]
-fn live_tree_names_of_any_bytes() {
+fn live_tree_names_of_any_bytes(watch: &WatchMethod) {
     use std::os::unix::ffi::OsStrExt;
-    let temp = tree_of(&["d/"]);
-    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+    let temp = tree_of(watch, &["d/"]);
+    let mut tree = open(temp.path(), watch);
     for name in [&b"new\nline"[..], b"\xff\xfe", b"\x01", b" ", "é".as_bytes(), &[b'x'; 255]] {
         let name = std::ffi::OsStr::from_bytes(name);
         fs::create_dir(temp.join("d").join(name)).unwrap();
@@ -275,10 +338,9 @@ fn live_tree_names_of_any_bytes() {
     assert_current(&mut tree);
 }
 
-#[test]
-fn live_tree_hard_links_follow() {
-    let temp = tree_of(&["a/file", "b/c/"]);
-    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+fn live_tree_hard_links_follow(watch: &WatchMethod) {
+    let temp = tree_of(watch, &["a/file", "b/c/"]);
+    let mut tree = open(temp.path(), watch);
     fs::hard_link(temp.join("a/file"), temp.join("b/c/name")).unwrap();
     fs::hard_link(temp.join("a/file"), temp.join("b/third")).unwrap();
     // No notification names `a/file` because of its new names; writing to it does.
@@ -297,10 +359,9 @@ fn live_tree_hard_links_follow() {
     assert_eq!(tree.table().grand_total().apparent, walked.grand_total().apparent);
 }
 
-#[test]
-fn live_tree_times_set_back() {
-    let temp = tree_of(&["a/file"]);
-    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+fn live_tree_times_set_back(watch: &WatchMethod) {
+    let temp = tree_of(watch, &["a/file"]);
+    let mut tree = open(temp.path(), watch);
     let file = fs::File::options().write(true).open(temp.join("a/file")).unwrap();
     file.set_modified(std::time::UNIX_EPOCH).unwrap();
     assert_eq!(changes(temp.path(), &assert_current(&mut tree)), ["modified a/file"]);
@@ -308,10 +369,9 @@ fn live_tree_times_set_back() {
     assert_eq!(changes(temp.path(), &assert_current(&mut tree)), ["modified a"]);
 }
 
-#[test]
-fn live_tree_after_a_gap_compared() {
-    let temp = tree_of(&["a/b/file", "c/d/", "e/f"]);
-    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+fn live_tree_after_a_gap_compared(watch: &WatchMethod) {
+    let temp = tree_of(watch, &["a/b/file", "c/d/", "e/f"]);
+    let mut tree = open(temp.path(), watch);
     tree.suspect_all();
     fs::rename(temp.join("a"), temp.join("c/d/a")).unwrap();
     fs::remove_dir_all(temp.join("e")).unwrap();
@@ -329,9 +389,8 @@ fn live_tree_after_a_gap_compared() {
 }
 
 /// Directories that did not change since they were listed are not listed again, but their files are queried.
-#[test]
-fn live_tree_after_a_gap_names_first() {
-    let temp = tree_of(&["a/file", "b/file", "c/"]);
+fn live_tree_after_a_gap_names_first(watch: &WatchMethod) {
+    let temp = tree_of(watch, &["a/file", "b/file", "c/"]);
     let test = "live_tree_after_a_gap_names_first";
     if !transect_sys::host::proves_changes(temp.path()) {
         skip::<()>(test, "the file system does not prove changes");
@@ -340,7 +399,7 @@ fn live_tree_after_a_gap_names_first() {
     let created = SystemTime::now();
     let is_old = || created.elapsed().is_ok_and(|age| age > Duration::from_millis(100));
     wait_until("the directories are older than a tick", is_old);
-    let (mut tree, end) = (LiveTree::open(temp.path(), &Cancel::new()).unwrap(), Cancel::new());
+    let (mut tree, end) = (open(temp.path(), watch), Cancel::new());
     tree.suspect_all();
     fs::write(temp.join("a/file"), "longer than before, much longer").unwrap();
     fs::remove_file(temp.join("b/file")).unwrap();
@@ -354,11 +413,10 @@ fn live_tree_after_a_gap_names_first() {
     assert!(assert_current(&mut tree).changes.is_empty());
 }
 
-#[test]
-fn live_tree_root_removed_or_renamed_ends() {
+fn live_tree_root_removed_or_renamed_ends(watch: &WatchMethod) {
     for rename in [false, true] {
-        let temp = tree_of(&["root/a/file"]);
-        let mut tree = LiveTree::open(temp.join("root"), &Cancel::new()).unwrap();
+        let temp = tree_of(watch, &["root/a/file"]);
+        let mut tree = open(temp.join("root"), watch);
         match rename {
             true => fs::rename(temp.join("root"), temp.join("elsewhere")).unwrap(),
             false => {
@@ -379,18 +437,34 @@ fn live_tree_root_removed_or_renamed_ends() {
 }
 
 #[test]
+fn live_tree_unmounted_ends() {
+    let test = "live_tree_unmounted_ends";
+    if !can_watch_file_systems(test) {
+        return;
+    }
+    for watch in [WatchMethod::Directories, WatchMethod::FileSystem] {
+        let temp = TempDir::new();
+        let mount = Mount::tmpfs("1M", &temp.join("mount")).unwrap();
+        fs::create_dir(mount.path().join("a")).unwrap();
+        let mut tree = open(mount.path(), &watch);
+        drop(mount);
+        // Waits for a notification.
+        assert!(tree.next(&Cancel::new()).unwrap().unwrap().is_root_gone, "{watch:?}");
+    }
+}
+
+#[test]
 fn live_tree_root_must_be_a_directory_that_exists() {
-    let temp = tree_of(&["file"]);
+    let temp = tree_of(&WatchMethod::Directories, &["file"]);
     for name in ["file", "missing"] {
         let error = LiveTree::open(temp.join(name), &Cancel::new()).unwrap_err();
         assert_eq!(error.path(), Some(&*temp.join(name)), "{error}");
     }
 }
 
-#[test]
-fn live_tree_cancelled_wait_ends() {
-    let temp = tree_of(&["file"]);
-    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+fn live_tree_cancelled_wait_ends(watch: &WatchMethod) {
+    let temp = tree_of(watch, &["file"]);
+    let mut tree = open(temp.path(), watch);
     let (end, waker) = (Cancel::new(), tree.waker());
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| tree.next(&end).unwrap().is_none());
@@ -413,51 +487,78 @@ impl Numbers {
 }
 
 /// Random changes, with updates at random moments: also while directories have other places than the table knows.
-#[test]
-fn live_tree_random_changes() {
+fn live_tree_random_changes(watch: &WatchMethod) {
     for seed in 1..=40 {
-        let temp = tree_of(&["a/b/c/1", "a/d/2", "e/f/g/h/3", "e/4"]);
-        let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
-        let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15 ^ (seed << 20));
-        for step in 0..120 {
-            let all: Vec<PathBuf> = walk(temp.path());
-            let directories: Vec<&PathBuf> = all.iter().filter(|path| path.is_dir()).collect();
-            let any = all[numbers.below(all.len())].clone();
-            let directory = directories[numbers.below(directories.len())].clone();
-            let name = directory.join(["a", "b", "c", "d", "e", "f"][numbers.below(6)]);
-            // Whatever fails here fails for any program.
-            let _ = match numbers.below(9) {
-                0 | 1 => fs::write(&name, step.to_string()),
-                2 | 3 => fs::create_dir_all(name.join("x")),
-                4 | 5 if any != temp.path() => fs::rename(&any, &name),
-                6 if any != temp.path() => match any.is_dir() {
-                    true => fs::remove_dir_all(&any),
-                    false => fs::remove_file(&any),
-                },
-                // In the same update, the other name is noticed.
-                8 if any.is_file() => fs::hard_link(&any, &name).and_then(|()| fs::write(&any, "")),
-                7 if numbers.below(2) == 0 => fs::set_permissions(
-                    &any,
-                    fs::Permissions::from_mode(0o700 + numbers.below(8) as u32),
-                ),
-                _ => Ok(()),
-            };
-            if numbers.below(12) == 0 {
-                tree.suspect_all();
-            }
-            if numbers.below(4) == 0 {
-                assert_current(&mut tree);
-            }
-        }
-        assert_current(&mut tree);
+        let temp = tree_of(watch, &[]);
+        change_at_random(temp.path(), seed, watch);
     }
 }
 
-/// While updates are applied, directories appear, are renamed with everything below them, and vanish.
 #[test]
-fn live_tree_changes_during_updates() {
-    let temp = tree_of(&["a/", "b/"]);
-    let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+fn live_tree_random_changes_on_ext4_and_xfs() {
+    let test = "live_tree_random_changes_on_ext4_and_xfs";
+    if !can_watch_file_systems(test) {
+        return;
+    }
+    let temp = TempDir::new();
+    let ext4 = Mount::ext4(&temp.join("ext4.image"), &[], &temp.join("ext4"));
+    let (image, make) = (temp.join("xfs.image"), ["mkfs.xfs", "-q", "-m", "reflink=0"]);
+    let xfs = Mount::image(&image, 300 << 20, &make, &temp.join("xfs"));
+    for mount in [ext4, xfs] {
+        let Some(mount) = mount.map_or_else(|why| skip(test, why), Some) else { continue };
+        for seed in 1..=10 {
+            let root = mount.path().join(seed.to_string());
+            fs::create_dir(&root).unwrap();
+            change_at_random(&root, seed, &WatchMethod::FileSystem);
+        }
+    }
+}
+
+fn change_at_random(root: &Path, seed: u64, watch: &WatchMethod) {
+    for path in ["a/b/c/1", "a/d/2", "e/f/g/h/3", "e/4"] {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "1").unwrap();
+    }
+    let mut tree = open(root, watch);
+    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15 ^ (seed << 20));
+    for step in 0..120 {
+        let all: Vec<PathBuf> = walk(root);
+        let directories: Vec<&PathBuf> = all.iter().filter(|path| path.is_dir()).collect();
+        let any = all[numbers.below(all.len())].clone();
+        let directory = directories[numbers.below(directories.len())].clone();
+        let name = directory.join(["a", "b", "c", "d", "e", "f"][numbers.below(6)]);
+        // Whatever fails here fails for any program.
+        let _ = match numbers.below(9) {
+            0 | 1 => fs::write(&name, step.to_string()),
+            2 | 3 => fs::create_dir_all(name.join("x")),
+            4 | 5 if any != root => fs::rename(&any, &name),
+            6 if any != root => match any.is_dir() {
+                true => fs::remove_dir_all(&any),
+                false => fs::remove_file(&any),
+            },
+            // In the same update, the other name is noticed.
+            8 if any.is_file() => fs::hard_link(&any, &name).and_then(|()| fs::write(&any, "")),
+            7 if numbers.below(2) == 0 => fs::set_permissions(
+                &any,
+                fs::Permissions::from_mode(0o700 + numbers.below(8) as u32),
+            ),
+            _ => Ok(()),
+        };
+        if numbers.below(12) == 0 {
+            tree.suspect_all();
+        }
+        if numbers.below(4) == 0 {
+            assert_current(&mut tree);
+        }
+    }
+    assert_current(&mut tree);
+}
+
+/// While updates are applied, directories appear, are renamed with everything below them, and vanish.
+fn live_tree_changes_during_updates(watch: &WatchMethod) {
+    let temp = tree_of(watch, &["a/", "b/"]);
+    let mut tree = open(temp.path(), watch);
     std::thread::scope(|scope| {
         let changing = scope.spawn(|| {
             let at = |path: String| temp.join(path);
