@@ -12,10 +12,12 @@ use std::sync::{Mutex, MutexGuard};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
-use rustix::fs::{CWD, Mode, OFlags};
+use rustix::fs::{CWD, Mode};
 use rustix::io::Errno;
 
 use super::fanotify::{file_system_queue, handle_of};
+use super::open::LIST_FLAGS;
+use super::watch_protocol::{Helper, device_of, send_unwatch, send_watch};
 use crate::record::fanotify::{Event, Events, Handle};
 use crate::watch::{Notification, WatchId};
 
@@ -25,10 +27,13 @@ pub(super) const BUFFER: usize = 16 << 10;
 /// Notifications of a file system.
 #[derive(Debug)]
 pub(super) struct FileSystemWatch {
+    /// The kernel's, or that of a helper, with the same records.
     queue: OwnedFd,
-    /// Readable once the root has gone or its file system is unmounted: fanotify does not report that.
-    end: OwnedFd,
-    device: u64,
+    /// Readable once the root has gone or its file system is unmounted: fanotify does not report that. A helper closes the
+    /// queue instead.
+    end: Option<OwnedFd>,
+    helper: Option<Helper>,
+    device: (u32, u32),
     /// `None` after the end.
     directories: Mutex<Option<Directories>>,
 }
@@ -67,8 +72,12 @@ impl Directories {
         (self.by_watch.get(&watch.0) == Some(handle)).then_some(watch)
     }
 
-    pub(super) fn remove(&mut self, watch: WatchId) {
-        self.by_watch.remove(&watch.0);
+    pub(super) fn remove(&mut self, watch: WatchId) -> Option<Handle> {
+        self.by_watch.remove(&watch.0)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.by_watch.len()
     }
 }
 
@@ -78,16 +87,43 @@ impl FileSystemWatch {
     /// # Errors
     /// It needs `CAP_SYS_ADMIN` and a file system that supports it.
     pub(super) fn new(root: &Path) -> io::Result<Self> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let root = rustix::fs::openat(CWD, root, flags, Mode::empty())?;
-        let queue = file_system_queue(root.as_fd())?;
+        Self::of(open_root(root)?.as_fd())
+    }
+
+    /// Watches the file system that holds an open directory.
+    pub(super) fn of(root: BorrowedFd<'_>) -> io::Result<Self> {
+        let queue = file_system_queue(root)?;
         // The handle proves that the file system can be used.
-        handle_of(root.as_fd())?;
+        handle_of(root)?;
         let end = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
         let path = format!("/proc/self/fd/{}", root.as_raw_fd());
         inotify::add_watch(&end, path, WatchFlags::DELETE_SELF | WatchFlags::ONLYDIR)?;
-        let device = rustix::fs::fstat(&root)?.st_dev;
-        Ok(Self { queue, end, device, directories: Mutex::new(Some(Directories::default())) })
+        Ok(Self::with(queue, Some(end), None, device_of(root)?))
+    }
+
+    /// Watches the file system that holds a directory through a helper.
+    ///
+    /// # Errors
+    /// No helper of root listens there, or it cannot watch the file system.
+    pub(super) fn through_helper(socket: &Path, root: &Path) -> io::Result<Self> {
+        let root = open_root(root)?;
+        let device = device_of(root.as_fd())?;
+        let (helper, queue) = Helper::connect(socket, root.as_fd())?;
+        Ok(Self::with(queue, None, Some(helper), device))
+    }
+
+    fn with(
+        queue: OwnedFd,
+        end: Option<OwnedFd>,
+        helper: Option<Helper>,
+        device: (u32, u32),
+    ) -> Self {
+        Self { queue, end, helper, device, directories: Mutex::new(Some(Directories::default())) }
+    }
+
+    /// Returns the queue, its end, and the device of the file system.
+    pub(super) fn into_parts(self) -> (OwnedFd, Option<OwnedFd>, (u32, u32)) {
+        (self.queue, self.end, self.device)
     }
 
     fn directories(&self) -> MutexGuard<'_, Option<Directories>> {
@@ -95,29 +131,67 @@ impl FileSystemWatch {
     }
 
     pub(super) fn watch(&self, directory: BorrowedFd<'_>) -> io::Result<WatchId> {
-        if rustix::fs::fstat(directory)?.st_dev != self.device {
+        if device_of(directory)? != self.device {
             return Err(Errno::XDEV.into());
         }
         let handle = handle_of(directory)?;
-        self.directories().as_mut().ok_or(Errno::NODEV)?.insert(handle)
+        let control = self.helper.as_ref().map(|helper| (helper.lock(), helper.limit));
+        let mut directories = self.directories();
+        let known = directories.as_mut().ok_or(Errno::NODEV)?;
+        let is_known = known.find(&handle).is_some();
+        let watch = known.insert(handle)?;
+        if let (false, Some((control, limit))) = (is_known, control) {
+            let is_over = known.len() > limit;
+            // The helper may have no room for this message before its records are read.
+            drop(directories);
+            let sent =
+                if is_over { Err(Errno::NOSPC.into()) } else { send_watch(&control, directory) };
+            if let Err(error) = sent {
+                if let Some(known) = &mut *self.directories() {
+                    known.remove(watch);
+                }
+                return Err(error);
+            }
+        }
+        Ok(watch)
     }
 
     pub(super) fn unwatch(&self, directory: WatchId) {
-        self.directories().iter_mut().for_each(|all| all.remove(directory));
+        let control = self.helper.as_ref().map(Helper::lock);
+        let known = self.directories().as_mut().and_then(|known| known.remove(directory));
+        if let (Some(control), Some(handle)) = (control, known) {
+            // If this fails, the connection has ended.
+            let _ = send_unwatch(&control, handle);
+        }
+    }
+
+    pub(super) fn settle(&self) {
+        if let Some(helper) = &self.helper {
+            // If this fails, reading reports the end.
+            let _ = helper.settle();
+        }
     }
 
     /// Returns what becomes readable if there is something to read.
     pub(super) fn sources(&self) -> Vec<&OwnedFd> {
         // After the end, they stay readable.
-        if self.directories().is_some() { vec![&self.queue, &self.end] } else { Vec::new() }
+        match self.directories().is_some() {
+            true => std::iter::once(&self.queue).chain(&self.end).collect(),
+            false => Vec::new(),
+        }
     }
 
     pub(super) fn read(&self, report: &mut dyn FnMut(Notification<'_>)) {
         let mut directories = self.directories();
         let Some(known) = &mut *directories else { return };
-        let mut buffer = [0; BUFFER];
+        let (mut buffer, mut has_ended) = ([0; BUFFER], false);
         loop {
             match rustix::io::read(&self.queue, &mut buffer) {
+                // The helper closed the connection.
+                Ok(0) => {
+                    has_ended = true;
+                    break;
+                }
                 Ok(length) => {
                     for event in Events::new(&buffer[..length]) {
                         match event {
@@ -134,7 +208,7 @@ impl FileSystemWatch {
                 }
             }
         }
-        if is_readable(&self.end) {
+        if has_ended || self.end.as_ref().is_some_and(is_readable) {
             *directories = None;
             report(Notification::Lost);
         }
@@ -154,13 +228,17 @@ impl Directories {
                 let content = event.mask & !CONTENT == 0;
                 report(Notification::Entry { directory, name, content });
             }
-            None if event.mask & libc::FAN_DELETE_SELF != 0 => {
+            None if event.is_of_removed_directory() => {
                 self.remove(directory);
                 report(Notification::Unwatched(directory));
             }
             None => report(Notification::Directory(directory)),
         }
     }
+}
+
+fn open_root(root: &Path) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::openat(CWD, root, LIST_FLAGS, Mode::empty())?)
 }
 
 fn is_readable(fd: &OwnedFd) -> bool {

@@ -22,6 +22,8 @@ mod ring;
 mod stat;
 mod volume;
 mod watch;
+mod watch_helper;
+mod watch_protocol;
 
 #[cfg(feature = "volumes")]
 pub use btrfs::{BtrfsKey, SearchBuffer, TreeSearch, btrfs_info};
@@ -40,6 +42,7 @@ pub use stat::{StatCall, has_statx};
 pub(crate) use volume::proves_changes;
 pub use volume::{file_system_of, reliability_of};
 pub use watch::Watcher;
+pub use watch_helper::serve_watches;
 
 pub(crate) use limits::raise_open_file_limit;
 pub(crate) use mapping::View;

@@ -73,6 +73,18 @@ impl Watcher {
         Self::of(Source::FileSystem(FileSystemWatch::new(root)?))
     }
 
+    /// Like [`Watcher::of_file_system`], for a process that may not: a helper of root ([`serve_watches`]) listens at `socket`,
+    /// and reports what happens in directories that this process may list. It limits their number. One thread must
+    /// [read](Watcher::read) while others watch directories or [settle](Watcher::settle).
+    ///
+    /// [`serve_watches`]: crate::linux::serve_watches
+    ///
+    /// # Errors
+    /// No helper of root listens there, or the file system has no such notifications.
+    pub fn through_helper(socket: &Path, root: &Path) -> io::Result<Self> {
+        Self::of(Source::FileSystem(FileSystemWatch::through_helper(socket, root)?))
+    }
+
     fn of(source: Source) -> io::Result<Self> {
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         Ok(Self { source, stop })
@@ -144,6 +156,9 @@ impl Watcher {
 
     /// Waits until every earlier change can be read. Returns whether it can.
     pub fn settle(&self) -> bool {
+        if let Source::FileSystem(watch) = &self.source {
+            watch.settle();
+        }
         true
     }
 

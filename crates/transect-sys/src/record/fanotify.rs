@@ -27,11 +27,28 @@ impl Handle {
     /// The longest handle.
     pub const MAX: usize = 22;
 
+    /// The length of its bytes in messages.
+    #[cfg(target_os = "linux")]
+    pub(crate) const LENGTH: usize = Self::MAX + 2;
+
     /// Returns a handle of these bytes, unless it is too long or of an unknown kind.
     pub fn new(kind: i32, bytes: &[u8]) -> Option<Self> {
         let mut all = [0; Self::MAX];
         all.get_mut(..bytes.len())?.copy_from_slice(bytes);
         Some(Self { length: bytes.len() as u8, kind: u8::try_from(kind).ok()?, bytes: all })
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn to_bytes(self) -> [u8; Self::LENGTH] {
+        let mut all = [0; Self::LENGTH];
+        [all[0], all[1]] = [self.length, self.kind];
+        all[2..].copy_from_slice(&self.bytes);
+        all
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn from_bytes([length, kind, bytes @ ..]: [u8; Self::LENGTH]) -> Self {
+        Self { length, kind, bytes }
     }
 }
 
@@ -53,6 +70,15 @@ pub struct Event<'a> {
     pub place: Option<Place<'a>>,
     /// The whole record.
     pub record: &'a [u8],
+}
+
+impl Event<'_> {
+    /// Returns whether the directory is removed.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn is_of_removed_directory(&self) -> bool {
+        let is_itself = self.place.is_some_and(|place| place.name.is_none());
+        is_itself && self.mask & libc::FAN_DELETE_SELF != 0
+    }
 }
 
 /// Iterates over the events in a buffer.
