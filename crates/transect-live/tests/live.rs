@@ -5,13 +5,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::fd::AsFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use transect::table::{Row, SubtreeTotals, Table};
 use transect::{Cancel, FieldMask, FileType, ScanOptions};
 use transect_live::{ChangeKind, LiveTree, SharedTree, Update, WatchMethod};
+use transect_sys::linux::serve_watches;
 use transect_sys::watch::Watcher;
 use transect_testkit::{Mount, TempDir, skip, wait_until};
 
@@ -139,6 +143,23 @@ fn can_watch_file_systems(test: &str) -> bool {
     watcher.map_or_else(|why| skip(test, why), Some).is_some()
 }
 
+/// Returns the socket of a helper for all tests of this process.
+fn helper() -> PathBuf {
+    static HELPER: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
+    let start = || {
+        let temp = TempDir::new();
+        let socket = temp.join("socket");
+        let listener = UnixListener::bind(&socket).unwrap();
+        std::thread::spawn(move || {
+            for client in listener.incoming().map(Result::unwrap) {
+                std::thread::spawn(move || serve_watches(client.as_fd(), 1 << 20).unwrap());
+            }
+        });
+        (temp, socket)
+    };
+    HELPER.get_or_init(start).1.clone()
+}
+
 /// Runs every test with each source of notifications.
 macro_rules! tests {
     ($($name:ident,)*) => {
@@ -151,6 +172,14 @@ macro_rules! tests {
             $(#[test] fn $name() {
                 if can_watch_file_systems(stringify!($name)) {
                     super::$name(&WatchMethod::FileSystem);
+                }
+            })*
+        }
+        mod helper {
+            use super::{WatchMethod, can_watch_file_systems, helper};
+            $(#[test] fn $name() {
+                if can_watch_file_systems(stringify!($name)) {
+                    super::$name(&WatchMethod::Helper(helper()));
                 }
             })*
         }
@@ -442,7 +471,8 @@ fn live_tree_unmounted_ends() {
     if !can_watch_file_systems(test) {
         return;
     }
-    for watch in [WatchMethod::Directories, WatchMethod::FileSystem] {
+    for watch in [WatchMethod::Directories, WatchMethod::FileSystem, WatchMethod::Helper(helper())]
+    {
         let temp = TempDir::new();
         let mount = Mount::tmpfs("1M", &temp.join("mount")).unwrap();
         fs::create_dir(mount.path().join("a")).unwrap();

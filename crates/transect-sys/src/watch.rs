@@ -6,7 +6,7 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[cfg(target_os = "linux")]
 pub use crate::linux::Watcher;
@@ -44,14 +44,20 @@ pub enum Notification<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WatchMethod {
-    /// The file system if this process may, otherwise each directory.
+    /// The first of these that is available: the file system, the file system through the helper at [`HELPER_SOCKET`], each
+    /// directory.
     #[default]
     Best,
     /// Each directory is watched.
     Directories,
     /// The whole file system is watched: [`Watcher::of_file_system`].
     FileSystem,
+    /// The whole file system is watched through a helper with this socket: [`Watcher::through_helper`].
+    Helper(PathBuf),
 }
+
+/// Where the helper of an administrator listens.
+pub const HELPER_SOCKET: &str = "/run/transect/watch.sock";
 
 impl Watcher {
     /// Returns a watcher for the directories of a tree in one file system.
@@ -60,9 +66,12 @@ impl Watcher {
     /// Any error that the system reports; the method is not available for this tree.
     pub fn of_tree(root: &Path, method: &WatchMethod) -> io::Result<Self> {
         match method {
-            WatchMethod::Best => Self::of_file_system(root).or_else(|_| Self::new()),
+            WatchMethod::Best => Self::of_file_system(root)
+                .or_else(|_| Self::through_helper(Path::new(HELPER_SOCKET), root))
+                .or_else(|_| Self::new()),
             WatchMethod::Directories => Self::new(),
             WatchMethod::FileSystem => Self::of_file_system(root),
+            WatchMethod::Helper(socket) => Self::through_helper(socket, root),
         }
     }
 }
@@ -85,6 +94,10 @@ mod unsupported {
         }
 
         pub fn of_file_system(_: &Path) -> io::Result<Self> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        pub fn through_helper(_: &Path, _: &Path) -> io::Result<Self> {
             Err(io::ErrorKind::Unsupported.into())
         }
 

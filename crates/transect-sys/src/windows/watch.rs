@@ -111,6 +111,14 @@ impl Watcher {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    /// There is no helper on Windows.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn through_helper(_: &Path, _: &Path) -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("BUG: a thread panicked while it watched")
     }
