@@ -48,6 +48,7 @@ mod service;
 mod serving;
 mod transport;
 mod trees;
+mod watch_helper;
 mod words;
 
 use transect::FieldMask;
@@ -58,6 +59,7 @@ pub use error::Error;
 pub use server::Server;
 pub use serving::{Event, ServeOptions, StopReason};
 pub use transport::{create_socket_dir, default_socket};
+pub use watch_helper::{HelperLimits, WatchHelper};
 
 /// The attributes that a service caches: those that the system has. The time of the last access is not
 /// among them: reading a file changes it without a notification.

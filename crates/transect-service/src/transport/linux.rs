@@ -4,6 +4,7 @@
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::net::Shutdown;
+use std::os::fd::AsFd;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -79,6 +80,11 @@ impl Listener {
         listener.set_nonblocking(true).map_err(failed)?;
         let id = query_attributes(socket, FieldMask::FILE_ID, false).map_err(failed)?.file_id();
         Ok(Self { socket: socket.to_owned(), id, listener, _lock: lock })
+    }
+
+    /// Lets all users connect.
+    pub(crate) fn admit_all_users(&self) -> io::Result<()> {
+        fs::set_permissions(&self.socket, Permissions::from_mode(0o666))
     }
 
     /// Waits for a connection, at most for `longest`. Returns whether there may be one.
@@ -228,6 +234,11 @@ impl Stream {
         let peer = rustix::net::sockopt::socket_peercred(&self.0)?;
         let other_user = (peer.uid != geteuid()).then(|| peer.uid.as_raw());
         Ok(Peer { process: peer.pid.as_raw_pid().cast_unsigned(), other_user })
+    }
+
+    /// Sends the client what happens in its directories, until it closes the connection.
+    pub(crate) fn serve_watches(&self, directories: usize) -> io::Result<()> {
+        transect_sys::linux::serve_watches(self.0.as_fd(), directories)
     }
 
     /// Ends reads and writes of an accepted connection, now and later.

@@ -45,7 +45,18 @@ impl Wake {
 }
 
 #[cfg(not(target_os = "linux"))]
+impl Listener {
+    pub(crate) fn admit_all_users(&self) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
 impl Stream {
+    pub(crate) fn serve_watches(&self, _: usize) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+
     pub(crate) fn is_woken(&self, wake: &Wake) -> std::io::Result<bool> {
         match wake.0 {}
     }

@@ -13,3 +13,5 @@ mod shutdown;
 mod support;
 #[cfg(target_os = "linux")]
 mod trees;
+#[cfg(target_os = "linux")]
+mod watch_helper;
