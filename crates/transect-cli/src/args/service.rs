@@ -75,6 +75,23 @@ Examples:
 
 Exit codes: 0 done; 1 no service follows the current directory; 2 wrong usage.";
 
+const WATCH_HELPER_NOTES: &str = "\
+Without it, `live` and `watch` need one of the user's watches for each directory, unless they run as root. With it, they need \
+none: the helper takes the notifications of whole file systems (fanotify; ext4, XFS, tmpfs and others), and reports to each \
+program what happens in directories that the program has opened for reading. So it reveals no name that the user cannot list.
+
+Run it as root, or with the capabilities CAP_SYS_ADMIN and CAP_DAC_READ_SEARCH; \
+docs/examples/transect-watch-helper.service is a unit for systemd. docs/RELIABILITY.md says what a hostile program can make \
+it do. It runs until it is interrupted. Linux only.
+
+Examples:
+  Serve all users, as root, until Ctrl-C:
+    transect service watch-helper
+  Try it at a socket that no program uses by itself:
+    transect service watch-helper --socket ./watch.sock
+
+Exit codes: 0 ended as requested; 2 wrong usage, or it could not start.";
+
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum ServiceCommand {
@@ -93,6 +110,9 @@ pub(crate) enum ServiceCommand {
     /// Tell git what changed, as its hook fsmonitor, so that git status looks only at that
     #[command(after_long_help = GIT_HOOK_NOTES)]
     GitHook(GitHookArgs),
+    /// Report changes of whole file systems to programs of all users, as root
+    #[command(after_long_help = WATCH_HELPER_NOTES)]
+    WatchHelper(WatchHelperArgs),
 }
 
 #[derive(Debug, Args)]
@@ -109,6 +129,13 @@ pub(crate) struct ServiceInvalidateArgs {
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) socket: SocketArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WatchHelperArgs {
+    /// Listen at SOCKET [default: /run/transect/watch.sock]
+    #[arg(long, value_name = "SOCKET")]
+    pub(crate) socket: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

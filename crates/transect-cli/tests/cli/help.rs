@@ -37,7 +37,7 @@ pub(crate) const COMMANDS: [&str; 27] = [
 pub(crate) const PART: &str = "lab";
 
 /// The commands of the page cache, and of the service.
-pub(crate) const OF_GROUPS: [[&str; 2]; 7] = [
+pub(crate) const OF_GROUPS: [[&str; 2]; 8] = [
     ["cache", "status"],
     ["cache", "drop"],
     ["service", "freeze"],
@@ -45,6 +45,7 @@ pub(crate) const OF_GROUPS: [[&str; 2]; 7] = [
     ["service", "invalidate"],
     ["service", "stats"],
     ["service", "git-hook"],
+    ["service", "watch-helper"],
 ];
 
 /// The commands of the lab.

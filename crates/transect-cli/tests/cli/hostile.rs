@@ -169,6 +169,10 @@ const CASES: &[(&str, &str)] = &[
         until grep -q listening log; do kill -0 $! || break; done
         $T service stats --socket s; $T service stats --json --socket s; $T service stats --socket "s$U"; wait"#,
     ),
+    (
+        "service watch-helper",
+        r#"$T service watch-helper --socket "missing$N/s"; $T service watch-helper --socket "$U""#,
+    ),
     ("service git-hook", r#"$T service git-hook 2 "$N"; $T service git-hook "$U" x"#),
     ("doctor", r#"$T doctor "$N"; $T doctor --json "$U"; $T doctor "missing$N""#),
     (

@@ -195,6 +195,35 @@ fn service_other_user_rejected() {
     assert!(said.contains("transect: rejected user 65534\n"), "{said}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn service_watch_helper_serves_until_interrupted() {
+    use transect_sys::watch::Watcher;
+
+    let env = TestEnv::new();
+    let test = "service_watch_helper_serves_until_interrupted";
+    if let Err(error) = Watcher::of_file_system(std::path::Path::new("/dev/shm")) {
+        crate::harness::skip::<()>(test, error);
+        let refused = env.transect(["service", "watch-helper", "--socket", "socket"]).exits(2);
+        let text = refused.stderr_text();
+        assert!(text.starts_with("transect: cannot watch file systems: "), "{text}");
+        return;
+    }
+    let running = env.start(["service", "watch-helper", "--socket", "socket"]);
+    let socket = env.path("socket");
+    let shm = std::path::Path::new("/dev/shm");
+    let watcher =
+        transect_testkit::wait_for("the helper", || Watcher::through_helper(&socket, shm).ok());
+    assert!(env.transect(["service", "watch-helper", "--socket", "socket"]).code == Some(2));
+    running.signal(Signal::TERM);
+    let ended = running.finish().exits(0);
+    assert_eq!(ended.stderr_text(), "transect: listening at 'socket'\n");
+    assert!(watcher.wait(), "the connection is closed");
+    watcher.read(&mut |_| {});
+    assert!(watcher.watch(shm).is_err());
+    assert!(!socket.exists());
+}
+
 #[test]
 fn service_socket_in_shared_directory_rejected() {
     let env = TestEnv::new();

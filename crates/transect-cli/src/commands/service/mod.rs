@@ -1,6 +1,7 @@
 //! `transect service`: commands for the service of `transect live`.
 
 mod git_hook;
+mod watch_helper;
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -24,6 +25,7 @@ pub(crate) fn run(command: &ServiceCommand) -> Result<ExitStatus, CliError> {
         ServiceCommand::Invalidate(args) => return invalidate(args),
         ServiceCommand::Stats(args) => stats(args)?,
         ServiceCommand::GitHook(args) => return git_hook::run(args),
+        ServiceCommand::WatchHelper(args) => return watch_helper::run(args),
     }
     Ok(ExitStatus::Complete)
 }
