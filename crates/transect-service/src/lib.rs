@@ -49,6 +49,7 @@ mod serving;
 mod transport;
 mod trees;
 mod watch_helper;
+pub mod watchman;
 mod words;
 
 use transect::FieldMask;
