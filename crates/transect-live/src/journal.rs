@@ -56,6 +56,16 @@ pub struct ChangesSince {
     pub cursor: Cursor,
 }
 
+/// A change that is kept.
+#[derive(Debug)]
+struct Kept {
+    /// The number of its update.
+    update: u64,
+    change: Arc<Change>,
+    /// It only follows from the change of a directory above.
+    is_implied: bool,
+}
+
 #[derive(Debug)]
 pub(crate) struct Journal {
     instance: u64,
@@ -66,8 +76,8 @@ pub(crate) struct Journal {
     /// The number of updates after the last gap.
     gap: u64,
     is_root_gone: bool,
-    /// With the number of their update. Readers share them.
-    changes: VecDeque<(u64, Arc<Change>)>,
+    /// Readers share them.
+    changes: VecDeque<Kept>,
     /// The number of changes that is too much.
     limit: usize,
 }
@@ -89,8 +99,8 @@ impl Journal {
         self.is_root_gone
     }
 
-    /// Adds an update. Returns whether anything happened in it.
-    pub(crate) fn add(&mut self, update: Update) -> bool {
+    /// Adds an update. Returns whether anything happened in it. Before each change, those are added that `implied` returns.
+    pub(crate) fn add(&mut self, update: Update, implied: impl Fn(&Change) -> Vec<Change>) -> bool {
         let Update { changes, was_gap, is_root_gone } = update;
         if changes.is_empty() && !was_gap && is_root_gone == self.is_root_gone {
             return false;
@@ -100,7 +110,15 @@ impl Journal {
         if was_gap {
             self.gap = self.updates;
         }
-        self.changes.extend(changes.into_iter().map(|change| (self.updates, Arc::new(change))));
+        for change in changes {
+            let implied = implied(&change).into_iter().map(|change| (change, true));
+            let all = implied.chain([(change, false)]).map(|(change, is_implied)| Kept {
+                update: self.updates,
+                change: Arc::new(change),
+                is_implied,
+            });
+            self.changes.extend(all);
+        }
         if self.changes.len() > self.limit {
             self.shorten();
         }
@@ -113,7 +131,7 @@ impl Journal {
         let mut modified: HashSet<&Path> = HashSet::new();
         let changes = self.changes.iter().rev();
         let mut is_last: Vec<bool> = changes
-            .map(|(_, change)| match change.kind {
+            .map(|Kept { change, .. }| match change.kind {
                 ChangeKind::Modified => modified.insert(&change.path),
                 ChangeKind::Renamed => {
                     // Before it, the same path may be another entry.
@@ -125,21 +143,22 @@ impl Journal {
             .collect();
         self.changes.retain(|_| is_last.pop() == Some(true));
         let excess = self.changes.len().saturating_sub(MAX_KEPT / 2);
-        if let Some(&(kept, _)) = self.changes.get(excess).filter(|_| excess > 0) {
+        if let Some(&Kept { update: kept, .. }) = self.changes.get(excess).filter(|_| excess > 0) {
             self.first = self.first.max(kept - 1);
-            let dropped = self.changes.partition_point(|&(update, _)| update < kept);
+            let dropped = self.changes.partition_point(|it| it.update < kept);
             self.changes.drain(..dropped);
         }
         self.limit = MAX_KEPT.max(self.changes.len() + MAX_KEPT / 2);
         self.changes.shrink_to(self.limit);
     }
 
-    pub(crate) fn since(&self, cursor: Cursor) -> ChangesSince {
+    pub(crate) fn since(&self, cursor: Cursor, with_implied: bool) -> ChangesSince {
         let range = self.first..=self.updates;
         let is_known = cursor.instance == self.instance && range.contains(&cursor.updates);
         let changes = is_known.then(|| {
-            let begin = self.changes.partition_point(|&(update, _)| update <= cursor.updates);
-            self.changes.range(begin..).map(|(_, change)| Arc::clone(change)).collect()
+            let begin = self.changes.partition_point(|it| it.update <= cursor.updates);
+            let kept = self.changes.range(begin..).filter(|it| with_implied || !it.is_implied);
+            kept.map(|it| Arc::clone(&it.change)).collect()
         });
         ChangesSince {
             was_gap: is_known && self.gap > cursor.updates,
@@ -165,8 +184,12 @@ mod tests {
     }
 
     fn since(journal: &Journal, cursor: Cursor) -> Option<Vec<Change>> {
-        let changes = journal.since(cursor).changes?;
+        let changes = journal.since(cursor, false).changes?;
         Some(changes.iter().map(|change| Change::clone(change)).collect())
+    }
+
+    fn add(journal: &mut Journal, update: Update) -> bool {
+        journal.add(update, |_| Vec::new())
     }
 
     fn added(number: usize) -> Change {
@@ -177,21 +200,21 @@ mod tests {
     fn journal_returns_what_follows_a_cursor() {
         let mut journal = Journal::new();
         let before = journal.cursor();
-        assert!(journal.add(update(vec![added(1), added(2)])));
-        assert!(!journal.add(update(Vec::new())), "nothing happened");
+        assert!(add(&mut journal, update(vec![added(1), added(2)])));
+        assert!(!add(&mut journal, update(Vec::new())), "nothing happened");
         let between = journal.cursor();
-        assert!(journal.add(Update { was_gap: true, ..update(vec![added(3)]) }));
-        let all = journal.since(before);
+        assert!(add(&mut journal, Update { was_gap: true, ..update(vec![added(3)]) }));
+        let all = journal.since(before, false);
         assert_eq!(since(&journal, before), Some(vec![added(1), added(2), added(3)]));
         assert!(all.was_gap && all.cursor == journal.cursor());
         assert_eq!(since(&journal, between), Some(vec![added(3)]));
-        let now = journal.since(journal.cursor());
+        let now = journal.since(journal.cursor(), false);
         assert!(now.changes == Some(Vec::new()) && !now.was_gap);
         for other in [
             Cursor { instance: before.instance ^ 1, ..before },
             Cursor { updates: before.updates + 3, ..before },
         ] {
-            assert_eq!(journal.since(other).changes, None);
+            assert_eq!(journal.since(other, false).changes, None);
         }
         assert_eq!(all.cursor.to_string().parse(), Ok(all.cursor));
         assert!("1".parse::<Cursor>().is_err() && "1:x".parse::<Cursor>().is_err());
@@ -201,19 +224,19 @@ mod tests {
     fn journal_last_change_of_an_entry_kept_and_oldest_updates_dropped() {
         let mut journal = Journal::new();
         let begin = journal.cursor();
-        journal.add(update(vec![added(0)]));
+        add(&mut journal, update(vec![added(0)]));
         for _ in 0..2 * MAX_KEPT {
-            journal.add(update(vec![change(ChangeKind::Modified, "same".to_owned())]));
+            add(&mut journal, update(vec![change(ChangeKind::Modified, "same".to_owned())]));
         }
         let changes = since(&journal, begin).expect("few different changes");
         assert_eq!(changes[0], added(0));
         assert!(changes.len() < MAX_KEPT, "{}", changes.len());
         let late = journal.cursor();
         for number in (0..3 * MAX_KEPT).step_by(2) {
-            journal.add(update(vec![added(number), added(number + 1)]));
+            add(&mut journal, update(vec![added(number), added(number + 1)]));
         }
-        assert_eq!(journal.since(begin).changes, None, "lost its place");
-        assert_eq!(journal.since(late).changes, None);
+        assert_eq!(journal.since(begin, false).changes, None, "lost its place");
+        assert_eq!(journal.since(late, false).changes, None);
         let first = Cursor { updates: journal.first, ..late };
         let kept = since(&journal, first).expect("all there");
         assert!(kept.len() >= MAX_KEPT / 2 - 1 && kept.len().is_multiple_of(2), "{}", kept.len());
@@ -224,11 +247,11 @@ mod tests {
     fn journal_large_update_kept_until_others_follow() {
         let mut journal = Journal::new();
         let begin = journal.cursor();
-        journal.add(update((0..3 * MAX_KEPT).map(added).collect()));
-        journal.add(update(vec![added(1)]));
+        add(&mut journal, update((0..3 * MAX_KEPT).map(added).collect()));
+        add(&mut journal, update(vec![added(1)]));
         assert_eq!(since(&journal, begin).map(|all| all.len()), Some(3 * MAX_KEPT + 1));
         for number in 0..MAX_KEPT / 2 {
-            journal.add(update(vec![added(number)]));
+            add(&mut journal, update(vec![added(number)]));
         }
         assert_eq!(since(&journal, begin), None);
         assert!(journal.changes.len() >= MAX_KEPT / 2, "{}", journal.changes.len());
@@ -242,11 +265,23 @@ mod tests {
         let modified = || change(ChangeKind::Modified, "a/file".to_owned());
         let renamed = change(ChangeKind::Renamed, "b".to_owned());
         let all = [modified(), renamed, modified()];
-        all.iter().for_each(|change| _ = journal.add(update(vec![change.clone()])));
+        all.iter().for_each(|change| _ = add(&mut journal, update(vec![change.clone()])));
         for _ in 0..MAX_KEPT {
-            journal.add(update(vec![modified()]));
+            add(&mut journal, update(vec![modified()]));
         }
         let kept = since(&journal, begin).expect("few different changes");
         assert_eq!(kept[..3], all);
+    }
+
+    #[test]
+    fn journal_implied_changes_returned_on_request() {
+        let mut journal = Journal::new();
+        let begin = journal.cursor();
+        let removed = || change(ChangeKind::Removed, "a".to_owned());
+        let below = || change(ChangeKind::Removed, "a/file".to_owned());
+        journal.add(update(vec![removed()]), |_| vec![below()]);
+        assert_eq!(since(&journal, begin), Some(vec![removed()]));
+        let all = journal.since(begin, true).changes.expect("known");
+        assert!(*all[0] == below() && *all[1] == removed() && all.len() == 2);
     }
 }

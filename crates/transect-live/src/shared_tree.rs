@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use transect::table::{Row, Table};
 use transect::{Cancel, Error};
 
+use crate::change::{Change, ChangeKind};
 use crate::journal::{ChangesSince, Cursor, Journal};
 use crate::live_tree::{LiveTree, Update, Waker};
 use crate::pace::Pace;
@@ -26,6 +27,8 @@ pub struct SharedTree {
 struct State {
     tree: LiveTree,
     journal: Journal,
+    /// Whether the journal has the names that were in removed directories.
+    lists_removed: bool,
 }
 
 #[derive(Default)]
@@ -77,7 +80,7 @@ impl SharedTree {
     /// Shares a tree.
     pub fn new(tree: LiveTree) -> Self {
         let (root, waker) = (tree.root().to_owned(), tree.waker());
-        let state = Mutex::new(State { tree, journal: Journal::new() });
+        let state = Mutex::new(State { tree, journal: Journal::new(), lists_removed: false });
         Self { root, waker, state, listeners: Mutex::default() }
     }
 
@@ -132,14 +135,28 @@ impl SharedTree {
     /// # Errors
     /// [`Error::TooManyEntries`]
     pub fn changes_since(&self, cursor: Option<Cursor>) -> Result<ChangesSince, Error> {
+        self.since(cursor, false)
+    }
+
+    /// Returns what [`changes_since`](SharedTree::changes_since) does, and removals of everything that was in directories which
+    /// were removed or renamed. The first call begins to keep these, and earlier cursors have lost them: for it, pass none.
+    ///
+    /// # Errors
+    /// [`Error::TooManyEntries`]
+    pub fn all_changes_since(&self, cursor: Option<Cursor>) -> Result<ChangesSince, Error> {
+        self.since(cursor, true)
+    }
+
+    fn since(&self, cursor: Option<Cursor>, with_implied: bool) -> Result<ChangesSince, Error> {
         let mut state = self.state();
         self.apply(&mut state, LiveTree::settle)?;
+        state.lists_removed |= with_implied;
         let root = state.tree.table().roots().next();
         if let Some(root) = root {
             self.apply(&mut state, |tree| tree.check_unwatched(root))?;
         }
         let journal = &state.journal;
-        Ok(journal.since(cursor.unwrap_or_else(|| journal.cursor())))
+        Ok(journal.since(cursor.unwrap_or_else(|| journal.cursor()), with_implied))
     }
 
     /// Returns what changed after a cursor as [`SharedTree::changes_since`] does, without a look at directories that are not
@@ -150,7 +167,7 @@ impl SharedTree {
     pub fn notified_since(&self, cursor: Cursor) -> Result<ChangesSince, Error> {
         let mut state = self.state();
         self.apply(&mut state, LiveTree::settle)?;
-        Ok(state.journal.since(cursor))
+        Ok(state.journal.since(cursor, false))
     }
 
     /// Returns the number of entries and directories.
@@ -162,12 +179,12 @@ impl SharedTree {
     }
 
     /// Calls `call` after each update in which something changed, until the result is dropped. It must not wait.
-    pub fn on_change(&self, call: impl Fn() + Send + Sync + 'static) -> Listening<'_> {
+    pub fn on_change(self: &Arc<Self>, call: impl Fn() + Send + Sync + 'static) -> Listening {
         let mut listeners = self.listeners();
         let number = listeners.next;
         listeners.next += 1;
         listeners.all.push((number, Arc::new(call)));
-        Listening { tree: self, number }
+        Listening { tree: Arc::clone(self), number }
     }
 
     /// Updates the tree. Returns whether its root has gone. That is for good: what changed meanwhile is not known, even if
@@ -180,13 +197,17 @@ impl SharedTree {
         if state.journal.is_root_gone() {
             return Ok(true);
         }
+        let before = state.lists_removed.then(|| state.tree.table());
         let update = update(&mut state.tree)?;
         let is_gone = update.is_root_gone;
         if is_gone {
             // The thread that follows may wait for what a reader has taken.
             state.tree.suspect_all();
         }
-        if state.journal.add(update) {
+        let implied = |change: &Change| {
+            before.as_ref().map_or_else(Vec::new, |table| removed_below(table, &self.root, change))
+        };
+        if state.journal.add(update, implied) {
             self.listeners().all.iter().for_each(|(_, call)| call());
         }
         Ok(is_gone)
@@ -203,12 +224,12 @@ impl SharedTree {
 
 /// Ends what [`SharedTree::on_change`] began, when it is dropped.
 #[derive(Debug)]
-pub struct Listening<'t> {
-    tree: &'t SharedTree,
+pub struct Listening {
+    tree: Arc<SharedTree>,
     number: u64,
 }
 
-impl Drop for Listening<'_> {
+impl Drop for Listening {
     fn drop(&mut self) {
         self.tree.listeners().all.retain(|&(number, _)| number != self.number);
     }
@@ -218,6 +239,20 @@ impl fmt::Debug for Listeners {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Listeners").field(&self.all.len()).finish()
     }
+}
+
+/// Returns removals of everything that was in a directory before it was removed or renamed.
+fn removed_below(before: &Table, root: &Path, change: &Change) -> Vec<Change> {
+    let path = match change.kind {
+        ChangeKind::Removed => &change.path,
+        ChangeKind::Renamed => change.from.as_ref().unwrap_or(&change.path),
+        _ => return Vec::new(),
+    };
+    // A directory that appeared in the same update had nothing in it that a reader has seen.
+    let rows = find(before, root, path).into_iter().flat_map(|row| before.subtree(row).skip(1));
+    let removed =
+        |row| Change::new(ChangeKind::Removed, before.path(row), None, before.file_type(row));
+    rows.map(removed).collect()
 }
 
 /// Returns the row of a path that begins with that of the root.

@@ -154,8 +154,10 @@ impl<'a> Connection<'a> {
             Request::Changes { root, place } => {
                 count(1);
                 let root = path_from_bytes(root);
-                match service.trees.with(root).map(|tree| (tree, tree.root() == root)) {
-                    Ok((tree, true)) => live_answers::changes(open, out, tree, place)?,
+                match service.trees.with(root) {
+                    Ok(tree) if tree.root() == root => {
+                        live_answers::changes(open, out, &tree, place)?;
+                    }
                     Ok(_) => {
                         live_answers::unknown(open, Kind::Changes, out, "below a followed tree")
                     }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::sync::Arc;
 
 use transect::FieldMask;
 use transect::table::{Row, TreeOrder};
@@ -158,7 +159,7 @@ fn bytes(name: &OsStr) -> &[u8] {
 pub(crate) fn changes(
     open: &OpenConnection,
     out: &mut Vec<u8>,
-    tree: &SharedTree,
+    tree: &Arc<SharedTree>,
     place: PlaceOfClient,
 ) -> io::Result<()> {
     let mut since = tree.changes_since(place.cursor).map_err(io::Error::other)?;

@@ -74,8 +74,8 @@ impl Server {
         let trees = &self.service.trees;
         std::thread::scope(|scope| {
             let on_event = &on_event;
-            let ended = trees.iter().try_for_each(|tree| {
-                let follow = move || trees.follow(tree, on_event);
+            let ended = trees.all().into_iter().try_for_each(|tree| {
+                let follow = move || trees.follow(&tree, on_event);
                 std::thread::Builder::new().spawn_scoped(scope, follow).map(drop)
             });
             let ended = ended
