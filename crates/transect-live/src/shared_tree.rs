@@ -159,6 +159,11 @@ impl SharedTree {
         Ok(journal.since(cursor.unwrap_or_else(|| journal.cursor()), with_implied))
     }
 
+    /// Returns whether an update has noticed that the root is not at its path any more.
+    pub fn is_root_gone(&self) -> bool {
+        self.state().journal.is_root_gone()
+    }
+
     /// Returns what changed after a cursor as [`SharedTree::changes_since`] does, without a look at directories that are not
     /// watched: for readers that wait for notifications.
     ///

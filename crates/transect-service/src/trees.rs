@@ -1,6 +1,7 @@
 //! The trees that a service follows.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use transect::Cancel;
@@ -14,15 +15,33 @@ pub(crate) struct Trees(Mutex<Vec<Arc<Tree>>>);
 #[derive(Debug)]
 pub(crate) struct Tree {
     root: PathBuf,
+    /// A client requested it: it is forgotten when it ends.
+    is_requested: bool,
     /// Set once the tree was read, or why it cannot be.
     shared: OnceLock<Result<Arc<SharedTree>, String>>,
     /// Ends the thread that follows it.
     end: Cancel,
+    has_ended: AtomicBool,
 }
 
 impl Tree {
-    fn new(root: PathBuf) -> Arc<Self> {
-        Arc::new(Self { root, shared: OnceLock::new(), end: Cancel::new() })
+    fn new(root: PathBuf, is_requested: bool) -> Arc<Self> {
+        let (shared, end, has_ended) = Default::default();
+        Arc::new(Self { root, is_requested, shared, end, has_ended })
+    }
+
+    /// Waits until the tree was read.
+    ///
+    /// # Errors
+    /// The reason why it cannot be read.
+    fn wait(&self) -> Result<&Arc<SharedTree>, String> {
+        self.shared.wait().as_ref().map_err(Clone::clone)
+    }
+
+    fn is_live(&self) -> bool {
+        let has_gone = |shared: &Arc<SharedTree>| shared.is_root_gone();
+        let has_gone = self.shared.get().and_then(|it| it.as_ref().ok()).is_some_and(has_gone);
+        !has_gone && !self.has_ended.load(Ordering::Relaxed)
     }
 
     /// Returns once the tree was ended.
@@ -56,12 +75,18 @@ impl Tree {
 
 impl Trees {
     pub(crate) fn new(roots: Vec<PathBuf>) -> Self {
-        let trees = roots.into_iter().map(Tree::new);
+        let trees = roots.into_iter().map(|root| Tree::new(root, false));
         Self(Mutex::new(trees.collect()))
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<Tree>> {
         self.lock().clone()
+    }
+
+    /// Returns the roots of the trees that are followed.
+    pub(crate) fn roots(&self) -> Vec<PathBuf> {
+        let trees = self.all().into_iter().filter(|tree| tree.is_live());
+        trees.map(|tree| tree.root.clone()).collect()
     }
 
     /// Returns the tree with an absolute path, the one that begins lowest.
@@ -74,11 +99,54 @@ impl Trees {
         shared.cloned().ok_or("still being read, or it cannot be read")
     }
 
+    /// Returns the tree with an absolute path once it was read; `None` if none is followed there.
+    ///
+    /// # Errors
+    /// The reason why it cannot be read.
+    pub(crate) fn wait_for(&self, path: &Path) -> Result<Option<Arc<SharedTree>>, String> {
+        let tree = lowest(&self.lock(), path).filter(|tree| tree.is_live());
+        tree.map(|tree| tree.wait().cloned()).transpose()
+    }
+
+    /// Adds a tree for a client. `start` makes another thread [`follow`](Trees::follow) it.
+    ///
+    /// # Errors
+    /// The thread cannot be started, or the tree cannot be read.
+    pub(crate) fn request(
+        &self,
+        root: PathBuf,
+        start: &dyn Fn(Arc<Tree>) -> std::io::Result<()>,
+    ) -> Result<Arc<SharedTree>, String> {
+        let tree = {
+            let mut all = self.lock();
+            let same = |tree: &&Arc<Tree>| tree.root == root && tree.is_live();
+            match all.iter().find(same) {
+                Some(tree) => Arc::clone(tree),
+                None => {
+                    let tree = Tree::new(root, true);
+                    start(Arc::clone(&tree)).map_err(|error| transect::reason(&error))?;
+                    all.push(Arc::clone(&tree));
+                    tree
+                }
+            }
+        };
+        tree.wait().cloned()
+    }
+
+    /// Ends a tree that a client requested. Returns whether there was one with this root.
+    pub(crate) fn release(&self, root: &Path) -> bool {
+        let mut all = self.lock();
+        let found = all.iter().position(|tree| tree.is_requested && tree.root == root);
+        found.map(|place| all.remove(place).end()).is_some()
+    }
+
     /// Follows a tree, until it is ended. Reports when it was read, and why it is not followed any more.
     pub(crate) fn follow(&self, tree: &Tree, on_event: &impl Fn(Event)) {
         if let Err(why) = tree.follow(on_event) {
             on_event(Event::NotFollowed { root: tree.root.clone(), why });
         }
+        tree.has_ended.store(true, Ordering::Relaxed);
+        self.lock().retain(|it| !it.is_requested || !it.has_ended.load(Ordering::Relaxed));
     }
 
     pub(crate) fn end(&self) {
@@ -90,6 +158,7 @@ impl Trees {
     }
 }
 
+/// Of trees with the same root, the last one: those before have ended.
 fn lowest(all: &[Arc<Tree>], path: &Path) -> Option<Arc<Tree>> {
     let with = all.iter().filter(|tree| path.starts_with(&tree.root));
     with.max_by_key(|tree| tree.root.as_os_str().len()).cloned()
