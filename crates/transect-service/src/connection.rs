@@ -16,9 +16,11 @@ use crate::protocol::{
 };
 use crate::service::Service;
 use crate::transport::Stream;
+use crate::watchman::{self, Host, Session};
 
 /// A connection, with buffers that are reused.
 pub(crate) struct Connection<'a> {
+    host: Host<'a>,
     service: &'a Service,
     open: &'a OpenConnection,
     reader: FrameReader,
@@ -28,9 +30,10 @@ pub(crate) struct Connection<'a> {
 }
 
 impl<'a> Connection<'a> {
-    pub(crate) fn new(service: &'a Service, open: &'a OpenConnection) -> Self {
+    pub(crate) fn new(host: Host<'a>, open: &'a OpenConnection) -> Self {
+        let service = host.service;
         let (reader, paths) = (FrameReader::new(MAX_REQUEST_BYTES), PathList::default());
-        Self { service, open, reader, out: Vec::new(), paths, questions: 0 }
+        Self { host, service, open, reader, out: Vec::new(), paths, questions: 0 }
     }
 
     /// Answers until the client closes the connection between two requests. Returns the number of paths and names in
@@ -41,6 +44,14 @@ impl<'a> Connection<'a> {
     /// reason.
     pub(crate) fn run(mut self) -> Result<u64, String> {
         let mut stream = &self.open.stream;
+        match self.is_watchman(stream) {
+            Ok(true) => {
+                let input = self.reader.unread().to_vec();
+                return Session::new(self.host, self.open, input).run();
+            }
+            Ok(false) => {}
+            Err(_) => return Err("it was gone before it was answered".to_owned()),
+        }
         match self.answer_all(stream) {
             Ok(None) => Ok(self.questions),
             Ok(Some(reply)) => {
@@ -51,6 +62,28 @@ impl<'a> Connection<'a> {
                 Err(reply.text)
             }
             Err(_) => Err("it was gone before it was answered".to_owned()),
+        }
+    }
+
+    /// Reads the first bytes, and returns whether they are of Watchman's protocol.
+    fn is_watchman(&mut self, mut stream: &Stream) -> io::Result<bool> {
+        loop {
+            match self.reader.unread() {
+                [] | [0] | [0, 1 | 2, ..] | [b'[', ..] => {}
+                _ => return Ok(false),
+            }
+            if let Some(&first) = self.reader.unread().first_chunk() {
+                return Ok(watchman::is_watchman(first));
+            }
+            if !self.reader.is_empty() {
+                self.open.begin_wait();
+            }
+            match self.reader.fill(&mut stream) {
+                // Whether that is an error is decided later.
+                Ok(0) => return Ok(false),
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+                _ => {}
+            }
         }
     }
 
@@ -86,7 +119,7 @@ impl<'a> Connection<'a> {
 
     /// Answers the request that has arrived.
     fn answer(&mut self) -> Result<(), Refusal> {
-        let Self { service, open, reader, out, paths, questions } = self;
+        let Self { service, open, reader, out, paths, questions, .. } = self;
         let request = Request::parse(reader.take(), paths)?;
         let cache = service.cache();
         let kind = request.kind().answer();

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::Scope;
 use std::time::Duration;
@@ -17,7 +18,8 @@ use crate::protocol::{ErrorCode, ErrorReply};
 use crate::service::Service;
 use crate::serving::{Event, ServeOptions, StopReason};
 use crate::transport::{Listener, Peer, RETRY_DELAY, Stream};
-use crate::trees::Trees;
+use crate::trees::{Tree, Trees};
+use crate::watchman::Host;
 
 /// The longest wait at the socket before looking whether the service was cancelled. On Unix, a signal
 /// ends the wait at once, unless it arrives just before it begins.
@@ -91,7 +93,7 @@ impl Server {
         &'s self,
         scope: &'s Scope<'s, '_>,
         options: &ServeOptions,
-        end: &Cancel,
+        end: &'s Cancel,
         on_event: &'s (impl Fn(Event) + Sync),
     ) -> Result<StopReason, Error> {
         // The cache needs descriptors, too.
@@ -111,7 +113,7 @@ impl Server {
             match self.listener.accept() {
                 Ok(Some(stream)) => {
                     number += 1;
-                    self.handle_connection(scope, stream, number, max, on_event);
+                    self.handle_connection(scope, stream, number, max, end, on_event);
                 }
                 Ok(None) => {}
                 // No descriptors: a client that keeps the service waiting gives one back.
@@ -131,6 +133,7 @@ impl Server {
         stream: Stream,
         number: u64,
         max: usize,
+        end: &'s Cancel,
         on_event: &'s (impl Fn(Event) + Sync),
     ) {
         let Peer { process, other_user } = match stream.peer() {
@@ -150,7 +153,13 @@ impl Server {
         let answer = move || {
             self.service.connections.fetch_add(1, Ordering::Relaxed);
             on_event(Event::Connected { process });
-            let answered = Connection::new(&self.service, &open).run();
+            let trees = &self.service.trees;
+            let start = |tree: Arc<Tree>| {
+                let follow = move || trees.follow(&tree, on_event);
+                std::thread::Builder::new().spawn_scoped(scope, follow).map(drop)
+            };
+            let host = Host { service: &self.service, start: &start, end };
+            let answered = Connection::new(host, &open).run();
             self.open.remove(number);
             on_event(match answered {
                 Ok(questions) => Event::Disconnected { process, questions },

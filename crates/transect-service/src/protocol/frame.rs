@@ -67,6 +67,11 @@ impl FrameReader {
         Ok(length.is_some_and(|length| self.end - self.start >= LENGTH + length))
     }
 
+    /// Returns what has arrived and was not taken.
+    pub fn unread(&self) -> &[u8] {
+        &self.bytes[self.start..self.end]
+    }
+
     /// Returns whether no byte of the next frame has arrived.
     pub fn is_empty(&self) -> bool {
         self.start == self.end

@@ -274,15 +274,24 @@ impl Stream {
             if ends[0].revents().intersects(closed) {
                 return Ok(false);
             }
-            // Reading resets it. If it was not woken, there is nothing to read.
-            if rustix::io::read(&wake.0, &mut [0; 8]).is_ok() {
+            if wake.reset() {
                 return Ok(true);
             }
         }
     }
+
+    /// Waits until there is input, or the end of it, or until it is woken. Returns which of them.
+    pub(crate) fn wait_or_woken(&self, wake: &Wake) -> io::Result<(bool, bool)> {
+        let mut ends = [PollFd::new(&self.0, PollFlags::IN), PollFd::new(&wake.0, PollFlags::IN)];
+        match poll(&mut ends, None) {
+            Ok(_) => Ok((!ends[0].revents().is_empty(), wake.reset())),
+            Err(Errno::INTR) => Ok((false, false)),
+            Err(errno) => Err(errno.into()),
+        }
+    }
 }
 
-/// Ends the wait of [`Stream::is_woken`] from another thread.
+/// Ends a wait of a [`Stream`] from another thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Wake(Arc<OwnedFd>);
 
@@ -290,6 +299,12 @@ impl Wake {
     pub(crate) fn new() -> io::Result<Self> {
         let flags = EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC;
         Ok(Self(Arc::new(eventfd(0, flags)?)))
+    }
+
+    /// Returns whether it was woken since the last call.
+    fn reset(&self) -> bool {
+        // If it was not woken, there is nothing to read.
+        rustix::io::read(&self.0, &mut [0; 8]).is_ok()
     }
 
     pub(crate) fn wake(&self) {

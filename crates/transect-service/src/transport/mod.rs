@@ -6,7 +6,7 @@
 //! * `Stream::connect` connects to a service of the same user; `peer` is the program at the other
 //!   end. Reads and writes of an accepted stream wait, until `close` ends them. Those of a connected
 //!   stream return [`WouldBlock`](std::io::ErrorKind::WouldBlock); `wait` waits for both at once.
-//! * `Wake` ends the wait of `Stream::is_woken` from another thread.
+//! * `Wake` ends a wait of a `Stream` from another thread.
 //! * [`default_socket`], [`create_socket_dir`].
 
 use std::time::Duration;
@@ -58,6 +58,10 @@ impl Stream {
     }
 
     pub(crate) fn is_woken(&self, wake: &Wake) -> std::io::Result<bool> {
+        match wake.0 {}
+    }
+
+    pub(crate) fn wait_or_woken(&self, wake: &Wake) -> std::io::Result<(bool, bool)> {
         match wake.0 {}
     }
 }

@@ -50,6 +50,18 @@ pub fn take_message(
     }
 }
 
+/// Returns whether a connection speaks Watchman's protocol, by its first five bytes. In the service's own one they are the
+/// length of a frame and its kind. No frame is as long as JSON would make it, and no kind is 0. The four lengths that
+/// remain are those that the beginning of BSER 1 would be.
+pub(crate) fn is_watchman(first: [u8; 5]) -> bool {
+    match first {
+        [b'[', _, _, length, _] => length != 0,
+        [0, 1, 3..=6, _, _] => true,
+        [0, 2, _, _, kind] => kind == 0,
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,5 +77,21 @@ mod tests {
         assert_eq!(take_message(&rest[length..], 100), Ok(None));
         assert!(take_message(input, 5).is_err() && take_message(b"[[[[[[", 5).is_err());
         assert!(take_message(b"{\n", 5).is_err());
+    }
+
+    #[test]
+    fn protocol_recognized_by_its_first_bytes() {
+        for value in [vec!["version".into()].into(), Value::Bytes(vec![b'a'; 40_000])] {
+            for version in [Version::One, Version::Two] {
+                let mut out = Vec::new();
+                Encoding::Bser(version).append(&mut out, &value);
+                assert!(is_watchman(*out.first_chunk().unwrap()));
+            }
+        }
+        assert!(is_watchman(*b"[\"ver"));
+        // Hello; a frame of 91 bytes; one of 512.
+        for own in [[7, 0, 0, 0, 1], [b'[', 0, 0, 0, 2], [0, 2, 0, 0, 2]] {
+            assert!(!is_watchman(own));
+        }
     }
 }
