@@ -55,7 +55,7 @@ pub use mount::Mount;
 #[cfg(target_os = "linux")]
 pub use ntfs::{NtfsMount, set_xattr};
 pub use own_process::{in_own_process, rerun};
-pub use python::{Python, python_with_packages};
+pub use python::{Python, python_with_packages, usual_python_with};
 #[cfg(unix)]
 pub use script::write_script;
 #[cfg(windows)]

@@ -25,8 +25,13 @@ const PACKAGES: [&str; 10] = [
 /// without a network, reports a skip of `test`. It is made once below `folder`, which is
 /// `CARGO_TARGET_TMPDIR` of the test, and stays for later runs.
 pub fn python_with_packages(test: &str, folder: &Path) -> Option<PathBuf> {
+    usual_python_with(test, folder, &PACKAGES)
+}
+
+/// Returns what [`python_with_packages`] does, with other packages.
+pub fn usual_python_with(test: &str, folder: &Path, packages: &[&str]) -> Option<PathBuf> {
     match Python::found(Path::new("python3")) {
-        Some(python) => python.with_packages(test, folder, &PACKAGES),
+        Some(python) => python.with_packages(test, folder, packages),
         None => skip(test, "there is no python3"),
     }
 }
