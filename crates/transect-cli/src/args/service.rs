@@ -92,6 +92,25 @@ Examples:
 
 Exit codes: 0 ended as requested; 2 wrong usage, or it could not start.";
 
+const WATCHMAN_NOTES: &str = "\
+Clients of Watchman (Jest, Metro, pywatchman, Mercurial, git's sample hook) run a program `watchman`. This script is one:
+
+    #!/bin/sh
+    exec transect service watchman \"$@\"
+
+The service follows the trees that clients request. If none runs, one is started, which ends after 24 hours without a request. \
+docs/LIVE.md lists the commands and what differs from Watchman.
+
+Examples:
+  Print where a running service listens:
+    transect service watchman --no-spawn get-sockname
+  Print the place in the changes of a tree:
+    transect service watchman --no-spawn clock ~/src
+  End the service:
+    transect service watchman --no-spawn shutdown-server
+
+Exit codes: 0 answered, also with an error of the command; 2 wrong usage, or no service answers.";
+
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum ServiceCommand {
@@ -113,6 +132,9 @@ pub(crate) enum ServiceCommand {
     /// Report changes of whole file systems to programs of all users, as root
     #[command(after_long_help = WATCH_HELPER_NOTES)]
     WatchHelper(WatchHelperArgs),
+    /// Answer as the program `watchman`, for clients of its protocol (Jest, Metro, Mercurial)
+    #[command(after_long_help = WATCHMAN_NOTES)]
+    Watchman(WatchmanArgs),
 }
 
 #[derive(Debug, Args)]
@@ -155,4 +177,29 @@ pub(crate) struct ServiceStatsArgs {
     /// Print one JSON object with exact numbers
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WatchmanArgs {
+    /// Send COMMAND with these arguments: get-sockname, watch-project PATH, clock PATH
+    #[arg(value_name = "COMMAND", required_unless_present_any = ["json_command", "version"])]
+    pub(crate) command: Vec<String>,
+    /// Send the command that standard input has as a JSON array
+    #[arg(short = 'j', long, conflicts_with = "command")]
+    pub(crate) json_command: bool,
+    /// Do not start a service if none runs
+    #[arg(long)]
+    pub(crate) no_spawn: bool,
+    /// Print the answer in this form
+    #[arg(long, value_name = "FORM", default_value = "json", value_parser = ["json", "bser", "bser-v2"])]
+    pub(crate) output_encoding: String,
+    /// Print JSON on one line, which is always done
+    #[arg(long, hide = true)]
+    pub(crate) no_pretty: bool,
+    /// Ask the service at SOCKET, on Windows a pipe [default: that of `transect live`]
+    #[arg(long, alias = "sockname", value_name = "SOCKET")]
+    pub(crate) socket: Option<PathBuf>,
+    /// Print the version
+    #[arg(short = 'v', long)]
+    pub(crate) version: bool,
 }

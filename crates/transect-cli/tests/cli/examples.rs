@@ -10,7 +10,7 @@ use crate::harness::TestEnv;
 use crate::help::listed;
 
 /// Beginnings of examples that are only parsed, and the reason.
-const PARSED_ONLY: [(&str, &str); 25] = [
+const PARSED_ONLY: [(&str, &str); 26] = [
     ("transect tui", "needs a terminal"),
     (
         "transect keep --every",
@@ -24,6 +24,7 @@ const PARSED_ONLY: [(&str, &str); 25] = [
     ("transect live", "serves until Ctrl-C"),
     ("transect service git-hook", "needs a followed working tree; followed.rs has one"),
     ("transect service watch-helper", "serves until Ctrl-C; live.rs runs it"),
+    ("transect service watchman", "needs a service; watchman.rs starts one"),
     ("transect watch", "waits for changes; watch.rs makes some"),
     ("transect lab run enumerate --path src", "takes minutes"),
     ("transect lab run enumerate --corpus", "takes minutes"),

@@ -37,7 +37,7 @@ pub(crate) const COMMANDS: [&str; 27] = [
 pub(crate) const PART: &str = "lab";
 
 /// The commands of the page cache, and of the service.
-pub(crate) const OF_GROUPS: [[&str; 2]; 8] = [
+pub(crate) const OF_GROUPS: [[&str; 2]; 9] = [
     ["cache", "status"],
     ["cache", "drop"],
     ["service", "freeze"],
@@ -46,6 +46,7 @@ pub(crate) const OF_GROUPS: [[&str; 2]; 8] = [
     ["service", "stats"],
     ["service", "git-hook"],
     ["service", "watch-helper"],
+    ["service", "watchman"],
 ];
 
 /// The commands of the lab.

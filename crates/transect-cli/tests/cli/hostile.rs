@@ -174,6 +174,14 @@ const CASES: &[(&str, &str)] = &[
         r#"$T service watch-helper --socket "missing$N/s"; $T service watch-helper --socket "$U""#,
     ),
     ("service git-hook", r#"$T service git-hook 2 "$N"; $T service git-hook "$U" x"#),
+    (
+        "service watchman",
+        r#"$T live --idle 1s --socket s 2>log &
+        until grep -q listening log; do kill -0 $! || break; done
+        $T service watchman --socket s "$N"; $T service watchman --socket s watch "$PWD/$N" "$U"
+        printf '["watch", "%s"]' "$PWD/$N" | $T service watchman -j --socket s
+        printf '["%s"' "$N" | $T service watchman -j --no-spawn --socket "s$U"; wait"#,
+    ),
     ("doctor", r#"$T doctor "$N"; $T doctor --json "$U"; $T doctor "missing$N""#),
     (
         "cache status",

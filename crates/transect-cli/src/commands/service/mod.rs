@@ -2,6 +2,7 @@
 
 mod git_hook;
 mod watch_helper;
+mod watchman;
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -26,6 +27,7 @@ pub(crate) fn run(command: &ServiceCommand) -> Result<ExitStatus, CliError> {
         ServiceCommand::Stats(args) => stats(args)?,
         ServiceCommand::GitHook(args) => return git_hook::run(args),
         ServiceCommand::WatchHelper(args) => return watch_helper::run(args),
+        ServiceCommand::Watchman(args) => return watchman::run(args),
     }
     Ok(ExitStatus::Complete)
 }
