@@ -60,6 +60,7 @@ mod tree;
 mod tui;
 mod usage;
 mod watch;
+mod watchman;
 mod wine;
 mod wine_volume;
 

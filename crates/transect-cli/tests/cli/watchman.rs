@@ -1,0 +1,221 @@
+//! Unchanged clients of Watchman, which ask `transect live`: pywatchman, git's sample hook, and Mercurial's fsmonitor.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use transect_testkit::{loudly_skip, usual_python_with};
+
+use crate::harness::{Output, TestEnv};
+
+/// A directory with the program `watchman`, and a service that ends with the test.
+struct Watchman {
+    env: TestEnv,
+}
+
+impl Watchman {
+    fn new() -> Self {
+        let env = TestEnv::new();
+        let transect = env!("CARGO_BIN_EXE_transect");
+        env.mkdir("bin");
+        let script = format!("#!/bin/sh\nexec '{transect}' service watchman \"$@\"\n");
+        env.script("bin/watchman", &script);
+        env.mkdir("tree/sub");
+        env.write("tree/a.js", 3);
+        env.write("tree/sub/b.js", 4);
+        env.write("tree/sub/c.txt", 5);
+        Self { env }
+    }
+
+    /// Runs a script in the tree. It finds `watchman`, and `programs` before others.
+    fn sh(&self, programs: &Path, script: &str) -> Output {
+        let (bin, programs) = (self.env.path("bin"), programs.display());
+        let path = format!("PATH='{}':'{programs}':\"$PATH\"; export PATH; cd tree", bin.display());
+        self.env.sh(&format!("{path}; {script}"))
+    }
+
+    fn ask(&self, command: &Value) -> Value {
+        self.env.text("command", &command.to_string());
+        self.sh(Path::new("."), "watchman -j --no-pretty <../command").exits(0).quiet().json()
+    }
+
+    fn root(&self) -> String {
+        self.env.path("tree").canonicalize().expect("it is there").display().to_string()
+    }
+
+    fn query(&self, query: &Value) -> Value {
+        self.ask(&json!(["query", self.root(), query]))
+    }
+}
+
+impl Drop for Watchman {
+    fn drop(&mut self) {
+        let end = ["service", "watchman", "--no-spawn", "shutdown-server"];
+        drop(self.env.transect(end));
+    }
+}
+
+/// Returns the directory of the programs of a Python with the clients.
+fn clients(test: &str) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    usual_python_with(test, folder, &["mercurial", "pywatchman"])
+}
+
+fn names(answer: &Value) -> Vec<&str> {
+    let files = answer["files"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    files.iter().map(|file| file["name"].as_str().or(file.as_str()).expect("a name")).collect()
+}
+
+#[test]
+fn watchman_started_on_demand_answers_queries() {
+    let watchman = Watchman::new();
+    let here = Path::new(".");
+    let refused = watchman.sh(here, "watchman --no-spawn watch-list").exits(2);
+    assert!(refused.stderr_text().contains("no service answers at '"), "{}", refused.text());
+    let sockname = watchman.sh(here, "watchman get-sockname").exits(0).quiet().json();
+    assert!(Path::new(sockname["sockname"].as_str().unwrap()).exists());
+    let error = watchman.query(&json!({}))["error"].to_string();
+    assert!(error.contains("unable to resolve root") && error.contains("is not watched"));
+    let root = watchman.root();
+    watchman.env.mkdir("tree/.git");
+    let watched = watchman.ask(&json!(["watch-project", format!("{root}/sub")]));
+    assert_eq!((&watched["watch"], &watched["relative_path"]), (&json!(root), &json!("sub")));
+
+    let all = watchman.query(&json!({"suffix": "js", "fields": ["name", "size", "type", "mode"]}));
+    assert_eq!(all["is_fresh_instance"], true);
+    let mode = |file: &Value| file["mode"].as_u64().unwrap() & 0o170_000;
+    assert_eq!(names(&all), ["a.js", "sub/b.js"]);
+    assert_eq!((&all["files"][0]["size"], mode(&all["files"][0])), (&json!(3), 0o100_000));
+    let below = watchman.query(&json!({"relative_root": "sub", "fields": ["name"]}));
+    assert_eq!(names(&below), ["b.js", "c.txt"]);
+
+    fs::rename(watchman.env.path("tree/sub"), watchman.env.path("tree/other")).unwrap();
+    let since = json!({"since": all["clock"], "fields": ["name", "exists", "new"]});
+    let changed = watchman.query(&since);
+    let file = |name: &str, exists| json!({"name": name, "exists": exists, "new": exists});
+    for (name, exists) in [("sub/b.js", false), ("other/b.js", true), ("sub", false)] {
+        let files = changed["files"].as_array().unwrap();
+        assert!(files.contains(&file(name, exists)), "{name}: {changed}");
+    }
+    assert_eq!(changed["is_fresh_instance"], false);
+    let none = watchman.query(&json!({"since": changed["clock"]}));
+    assert_eq!((&none["is_fresh_instance"], names(&none).len()), (&json!(false), 0));
+    for lost in ["c:1:2", "c:1:2:3:4"] {
+        let since = json!({"since": lost, "empty_on_fresh_instance": true});
+        let fresh = watchman.query(&since);
+        assert_eq!((&fresh["is_fresh_instance"], names(&fresh).len()), (&json!(true), 0));
+    }
+    for (query, why) in [
+        (json!({"fields": ["content.sha1hex"]}), "unknown field name 'content.sha1hex'"),
+        (json!({"expression": ["pcre", "a"]}), "unknown expression term 'pcre'"),
+        (json!({"since": 1}), "`since` is not a clock"),
+    ] {
+        assert_eq!(watchman.query(&query)["error"], why);
+    }
+    assert_eq!(watchman.ask(&json!(["trigger", root]))["error"], "unknown command trigger");
+    // The next command starts another service, which has lost the clock.
+    assert_eq!(watchman.ask(&json!(["shutdown-server"]))["shutdown-server"], true);
+    let _ = watchman.ask(&json!(["watch", root]));
+    assert_eq!(watchman.query(&since)["is_fresh_instance"], true);
+}
+
+#[test]
+fn watchman_root_removed_and_made_again_watched_anew() {
+    let watchman = Watchman::new();
+    let root = watchman.root();
+    let _ = watchman.ask(&json!(["watch", root]));
+    let clock = watchman.ask(&json!(["clock", root]))["clock"].clone();
+    fs::remove_dir_all(watchman.env.path("tree")).unwrap();
+    watchman.env.mkdir("tree");
+    watchman.env.write("tree/new.js", 1);
+    let error = watchman.query(&json!({"since": clock}))["error"].to_string();
+    assert!(error.contains("is not watched"), "{error}");
+    assert_eq!(watchman.ask(&json!(["watch", root]))["watch"], json!(root));
+    let fresh = watchman.query(&json!({"since": clock, "fields": ["name"]}));
+    assert_eq!((names(&fresh), &fresh["is_fresh_instance"]), (vec!["new.js"], &json!(true)));
+}
+
+#[test]
+fn watchman_client_pywatchman_queries_and_subscribes() {
+    let test = "watchman_client_pywatchman_queries_and_subscribes";
+    let Some(programs) = clients(test) else { return };
+    let watchman = Watchman::new();
+    watchman.env.text("client.py", PYWATCHMAN);
+    let printed = watchman.sh(&programs, "python3 ../client.py .").exits(0).quiet().stdout_text();
+    let lines: Vec<&str> = printed.lines().collect();
+    let of_each = ["['new', 'x', 'x/y']", "['x', 'x/y']", "['later']"];
+    assert_eq!(lines, of_each.repeat(2), "{printed}");
+}
+
+/// Prints what changed, what is gone, and what a subscription reports, in BSER and in JSON.
+const PYWATCHMAN: &str = r#"
+import os, pywatchman, shutil, sys
+root = os.path.realpath(sys.argv[1])
+for encoding in [None, 'json']:
+    client = pywatchman.client(timeout=60, sendEncoding=encoding, recvEncoding=encoding)
+    ask = client.query
+    client.capabilityCheck(required=['relative_root', 'cmd-watch-project', 'suffix-set'])
+    assert ask('watch-project', root)['watch'] == root
+    clock = ask('clock', root)['clock']
+    open(root + '/new', 'w').close()
+    os.makedirs(root + '/x/y')
+    query = {'since': clock, 'fields': ['name'], 'expression': ['exists']}
+    found = ask('query', root, query)
+    print(found['files'])
+    shutil.rmtree(root + '/x')
+    query = {'since': found['clock'], 'fields': ['name'], 'expression': ['not', 'exists']}
+    found = ask('query', root, query)
+    print(found['files'])
+    ask('subscribe', root, 'mine', {'since': found['clock'], 'fields': ['name']})
+    open(root + '/later', 'w').close()
+    while not client.getSubscription('mine', remove=False):
+        client.receive()
+    print(client.getSubscription('mine')[0]['files'])
+    for name in ['new', 'later']:
+        os.remove(root + '/' + name)
+    client.close()
+"#;
+
+#[test]
+fn watchman_client_git_sample_hook() {
+    let test = "watchman_client_git_sample_hook";
+    let watchman = Watchman::new();
+    for program in ["git", "perl"] {
+        if !watchman.env.has(program) {
+            return loudly_skip(test, format!("there is no {program}"));
+        }
+    }
+    let git = |script: &str| watchman.sh(Path::new("."), script).exits(0).quiet().stdout_text();
+    let _ =
+        git("git init -q && cp .git/hooks/fsmonitor-watchman.sample .git/hooks/query-watchman && \
+         chmod +x .git/hooks/query-watchman && git add -A && \
+         git -c user.name=a -c user.email=b commit -qm 1 && \
+         git config core.fsmonitor .git/hooks/query-watchman");
+    assert_eq!(git("git status --porcelain; git status --porcelain"), "");
+    let changed = "echo 1 >>a.js && rm -r sub && touch new && git status --porcelain";
+    assert_eq!(git(changed), " M a.js\n D sub/b.js\n D sub/c.txt\n?? new\n");
+    let traced = watchman.sh(Path::new("."), "GIT_TRACE_FSMONITOR=1 git status --porcelain");
+    assert!(traced.stderr_text().contains("returned success"), "{}", traced.text());
+}
+
+#[test]
+fn watchman_client_mercurial_fsmonitor() {
+    let test = "watchman_client_mercurial_fsmonitor";
+    let Some(programs) = clients(test) else { return };
+    let watchman = Watchman::new();
+    // The first line of `hg` names the directory in which it was installed, before that was renamed.
+    let program = format!("hg() {{ python3 '{}' \"$@\"; }}", programs.join("hg").display());
+    let hg = |script: &str| {
+        let script = format!("{program}; {script}");
+        watchman.sh(&programs, &script).exits(0).quiet().stdout_text()
+    };
+    watchman.env.text("hgrc", HGRC);
+    let _ = hg("hg init && cp ../hgrc .hg/hgrc && hg commit -qAm 1 -u a && hg status");
+    let changed = "echo 1 >>a.js && rm -r sub && touch new && hg status";
+    assert_eq!(hg(changed), "M a.js\n! sub/b.js\n! sub/c.txt\n? new\n");
+    // It stores the clock of the last answer.
+    let state = fs::read(watchman.env.path("tree/.hg/fsmonitor.state")).unwrap();
+    assert!(state.windows(2).any(|pair| pair == b"c:"), "{}", state.escape_ascii());
+}
+
+const HGRC: &str = "[extensions]\nfsmonitor =\n[fsmonitor]\nmode = on\ntimeout = 60\n";
