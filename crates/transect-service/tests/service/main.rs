@@ -15,3 +15,4 @@ mod support;
 mod trees;
 #[cfg(target_os = "linux")]
 mod watch_helper;
+mod watchman;

@@ -1,0 +1,107 @@
+//! Clients that speak Watchman's protocol on the socket of the service.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+
+use transect_service::watchman::bser::Version;
+use transect_service::watchman::{Encoding, Value, ask, take_message};
+use transect_testkit::TempDir;
+
+use crate::raw::{RawStream, connect};
+use crate::support::Served;
+
+const ALL: [Encoding; 3] =
+    [Encoding::Json, Encoding::Bser(Version::One), Encoding::Bser(Version::Two)];
+
+/// A service that follows a tree without anything in it.
+fn following() -> (Served, PathBuf) {
+    let temp = TempDir::new();
+    let root = temp.join("tree");
+    fs::create_dir(&root).unwrap();
+    let root = root.canonicalize().unwrap();
+    (Served::following(temp, root.clone()), root)
+}
+
+fn command(name: &str, words: &[&str], query: &str) -> Value {
+    let words = std::iter::once(&name).chain(words).map(|&word| Value::from(word));
+    let query = (!query.is_empty()).then(|| Value::from_json(query.as_bytes()).unwrap());
+    Value::Array(words.chain(query).collect())
+}
+
+/// Returns the next message of a connection.
+fn receive(stream: &mut RawStream, input: &mut Vec<u8>) -> Value {
+    loop {
+        if let Some((_, value, length)) = take_message(input, usize::MAX).unwrap() {
+            input.drain(..length);
+            return value;
+        }
+        let mut block = [0; 4096];
+        let read = stream.read(&mut block).unwrap();
+        assert!(read > 0, "it ended");
+        input.extend_from_slice(&block[..read]);
+    }
+}
+
+#[test]
+fn watchman_malformed_messages_close_their_connection_others_unaffected() {
+    let (served, root) = following();
+    let root = root.to_str().unwrap();
+    let mut bystander = served.client();
+    let too_long = [&[0, 1, 5][..], &(2_u32 << 20).to_le_bytes()].concat();
+    for nonsense in
+        [&b"\0\x01\x03\x02\x0A\x0A"[..], b"\0\x02\0\0\0\0\x0A", b"[\"version\n", &too_long]
+    {
+        let mut stream = connect(&served);
+        stream.write_all(nonsense).unwrap();
+        let mut rest = Vec::new();
+        let _ = stream.read_to_end(&mut rest);
+        assert_eq!(rest, b"", "{nonsense:?}");
+        assert!(bystander.changes(root.as_ref(), None, false).unwrap().is_ok());
+    }
+    for encoding in ALL {
+        let answer = ask(&served.socket(), encoding, &command("clock", &[root], "")).unwrap();
+        let (form, value, _) = take_message(&answer, usize::MAX).unwrap().unwrap();
+        assert_eq!(form, encoding);
+        assert!(value.get("clock").and_then(Value::str).unwrap().starts_with("c:"), "{value:?}");
+    }
+}
+
+#[test]
+fn watchman_subscription_reports_changes_until_its_root_goes() {
+    let (served, root) = following();
+    for encoding in ALL {
+        let (mut stream, mut input) = (connect(&served), Vec::new());
+        let query = r#"{"fields": ["name"], "expression": ["suffix", "c"]}"#;
+        let mut out = Vec::new();
+        let subscribe = command("subscribe", &[root.to_str().unwrap(), "mine"], query);
+        encoding.append(&mut out, &subscribe);
+        stream.write_all(&out).unwrap();
+        let answer = receive(&mut stream, &mut input);
+        assert_eq!(answer.get("subscribe"), Some(&"mine".into()), "{answer:?}");
+        let first = receive(&mut stream, &mut input);
+        assert_eq!(first.get("is_fresh_instance"), Some(&true.into()), "{first:?}");
+        assert_eq!(first.get("files"), Some(&Value::Array(Vec::new())));
+        fs::write(root.join("b.h"), "").unwrap();
+        fs::write(root.join("a.c"), "").unwrap();
+        let changed = receive(&mut stream, &mut input);
+        assert_eq!(changed.get("files"), Some(&vec!["a.c".into()].into()), "{changed:?}");
+        assert_eq!(changed.get("unilateral"), Some(&true.into()));
+        // What changes the file again is reported again.
+        fs::remove_file(root.join("a.c")).unwrap();
+        let changed = receive(&mut stream, &mut input);
+        assert_eq!(changed.get("subscription"), Some(&"mine".into()), "{changed:?}");
+        fs::remove_file(root.join("b.h")).unwrap();
+    }
+    let (mut stream, mut input) = (connect(&served), Vec::new());
+    let mut out = Vec::new();
+    let subscribe = command("subscribe", &[root.to_str().unwrap(), "last"], "{}");
+    Encoding::Json.append(&mut out, &subscribe);
+    stream.write_all(&out).unwrap();
+    for _ in 0..2 {
+        let _ = receive(&mut stream, &mut input);
+    }
+    fs::remove_dir(&root).unwrap();
+    let end = receive(&mut stream, &mut input);
+    assert_eq!(end.get("canceled"), Some(&true.into()), "{end:?}");
+}
