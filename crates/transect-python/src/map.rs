@@ -66,6 +66,7 @@ pub(crate) fn map_of(
         disk,
         served: None,
         removal: None,
+        followed: false,
     };
     let page = || map::html(tree.table(), &settings, &Nonce::random()?);
     let html = py.detach(page).map_err(|error| errors::os_exception(py, &error, None))?;
