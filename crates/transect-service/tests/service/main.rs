@@ -15,4 +15,5 @@ mod support;
 mod trees;
 #[cfg(target_os = "linux")]
 mod watch_helper;
+#[cfg(target_os = "linux")]
 mod watchman;
