@@ -87,6 +87,8 @@ it do. It runs until it is interrupted. Linux only.
 Examples:
   Serve all users, as root, until Ctrl-C:
     transect service watch-helper
+  Then follow the home directory, as any user and without watches:
+    transect live ~
   Try it at a socket that no program uses by itself:
     transect service watch-helper --socket ./watch.sock
 
