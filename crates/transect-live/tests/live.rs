@@ -197,6 +197,8 @@ tests! {
     live_tree_names_of_any_bytes,
     live_tree_hard_links_follow,
     live_tree_times_set_back,
+    live_tree_other_names_known_after_a_gap,
+    live_tree_ancestor_renamed_ends,
     live_tree_after_a_gap_compared,
     live_tree_after_a_gap_names_first,
     live_tree_root_removed_or_renamed_ends,
@@ -396,6 +398,36 @@ fn live_tree_times_set_back(watch: &WatchMethod) {
     assert_eq!(changes(temp.path(), &assert_current(&mut tree)), ["modified a/file"]);
     fs::File::open(temp.join("a")).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
     assert_eq!(changes(temp.path(), &assert_current(&mut tree)), ["modified a"]);
+}
+
+/// What a file's other names do to it is not notified at this one: it is known once everything is compared.
+fn live_tree_other_names_known_after_a_gap(watch: &WatchMethod) {
+    let temp = tree_of(watch, &["root/a/shared", "root/a/alone"]);
+    fs::hard_link(temp.join("root/a/shared"), temp.join("outside")).unwrap();
+    let mut tree = open(temp.join("root"), watch);
+    let mut compared = |what: &str| {
+        tree.suspect_all();
+        let update = assert_current(&mut tree);
+        assert!(update.was_gap, "{what}");
+    };
+    fs::write(temp.join("outside"), "longer than before, much longer").unwrap();
+    compared("written through a name outside of the tree");
+    fs::hard_link(temp.join("root/a/alone"), temp.join("root/other")).unwrap();
+    fs::remove_file(temp.join("root/other")).unwrap();
+    compared("another name came and went");
+    fs::remove_file(temp.join("outside")).unwrap();
+    compared("a name outside of the tree is gone");
+}
+
+/// No notification tells it, but the root's path leads nowhere then.
+fn live_tree_ancestor_renamed_ends(watch: &WatchMethod) {
+    let temp = tree_of(watch, &["above/root/a/file"]);
+    let mut tree = open(temp.join("above/root"), watch);
+    fs::rename(temp.join("above"), temp.join("elsewhere")).unwrap();
+    fs::write(temp.join("elsewhere/root/a/new"), "1").unwrap();
+    let update = tree.settle().unwrap();
+    assert!(update.is_root_gone && update.changes.is_empty(), "{update:?}");
+    assert!(tree.next(&Cancel::new()).unwrap().is_none());
 }
 
 fn live_tree_after_a_gap_compared(watch: &WatchMethod) {
