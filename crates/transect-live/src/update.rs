@@ -263,6 +263,10 @@ impl<'t> Pass<'t> {
                 // Another mount of a directory above.
                 known = None;
             }
+            if known != before_id && known.is_some_and(|known| self.is_below_placed(known)) {
+                // It is not where the table has it any more, so it is read as a new one.
+                known = None;
+            }
             let moved = known.filter(|_| known != before_id);
             let is_other = before.is_some_and(|row| {
                 known != before_id || self.table().file_type(row) != attributes.file_type()
@@ -555,6 +559,12 @@ impl<'t> Pass<'t> {
         let depth = table.depth(row) as u32;
         let error = ScanError::new(operation, table.path(row), depth, error);
         self.editor.mark_unread(directory, why, Some(error));
+    }
+
+    /// Returns whether a directory is below one that is about to be renamed.
+    fn is_below_placed(&self, directory: DirectoryId) -> bool {
+        let mut above = self.placed.iter().filter(|&&above| above != directory);
+        above.any(|&above| self.is_in_or_below(directory, above))
     }
 
     /// Returns whether a directory is another one, or below it.

@@ -191,6 +191,7 @@ tests! {
     live_tree_new_directories_read_and_watched,
     live_tree_many_new_directories_read_and_watched,
     live_tree_renamed_directory_kept_with_changes_below,
+    live_tree_renamed_directory_and_one_below_it,
     live_tree_exchanged_directories,
     live_tree_directory_left_changed_and_returned,
     live_tree_removed_and_made_again,
@@ -294,6 +295,20 @@ fn live_tree_renamed_directory_kept_with_changes_below(watch: &WatchMethod) {
     rename("b", "x/b");
     fs::write(temp.join("x/b/c/new"), "").unwrap();
     assert_current(&mut tree);
+}
+
+/// A directory, and one that was in it, are renamed into the same new directory.
+fn live_tree_renamed_directory_and_one_below_it(watch: &WatchMethod) {
+    let temp = tree_of(watch, &["a/b/c/file", "a/other"]);
+    let mut tree = open(temp.path(), watch);
+    fs::create_dir(temp.join("new")).unwrap();
+    fs::rename(temp.join("a"), temp.join("new/1")).unwrap();
+    fs::rename(temp.join("new/1/b"), temp.join("new/2")).unwrap();
+    fs::rename(temp.join("new/2/c"), temp.join("new/0")).unwrap();
+    assert_current(&mut tree);
+    fs::write(temp.join("new/2/file"), "1").unwrap();
+    fs::write(temp.join("new/0/file"), "2").unwrap();
+    assert_eq!(assert_current(&mut tree).changes.len(), 2);
 }
 
 fn live_tree_exchanged_directories(watch: &WatchMethod) {
