@@ -62,6 +62,9 @@ pub struct Metadata {
     /// Of a snapshot of a series: its place there; unknown in those of earlier versions of the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesPlace>,
+    /// Of a tree that `transect live` followed: the cursor of its changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
     /// Of a part of a scan: its task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<Part>,
@@ -165,19 +168,36 @@ impl Metadata {
         metadata.reader = Some(outcome.reader.as_str().to_owned());
         metadata.interrupted = outcome.interrupted;
         metadata.complete &= !outcome.interrupted;
-        for (row, path) in table.roots().zip(&roots) {
+        metadata.set_file_systems(table, &roots);
+        metadata
+    }
+
+    /// Returns what the table of a followed tree tells, which was current at `started`. What only the caller knows is empty:
+    /// the machine, the options.
+    pub fn of_followed(table: &Table, started: i64, cursor: String) -> Self {
+        let roots: Vec<PathBuf> = table.roots().map(|root| table.path(root)).collect();
+        let names = roots.iter().map(|root| root.to_string_lossy().into_owned());
+        let mut metadata = Self::of_table(table, names.collect());
+        metadata.set_fields(table.columns() | FieldMask::NLINK);
+        metadata.scope = Some(Scope { one_file_system: true, ..Scope::default() });
+        (metadata.started, metadata.cursor) = (Some(started), Some(cursor));
+        metadata.set_file_systems(table, &roots);
+        metadata
+    }
+
+    fn set_file_systems(&mut self, table: &Table, roots: &[PathBuf]) {
+        for (row, path) in table.roots().zip(roots) {
             let device = table.attributes(row).device();
             // A part can have thousands of roots on one file system.
             let is_known = |known: &FileSystem| Some(known.device) == device;
-            if metadata.file_systems.iter().any(is_known) {
+            if self.file_systems.iter().any(is_known) {
                 continue;
             }
             let identity = transect_sys::host::file_system_identity(path);
             if let Some((device, identity)) = device.zip(identity) {
-                metadata.file_systems.push(FileSystem::new(device, identity));
+                self.file_systems.push(FileSystem::new(device, identity));
             }
         }
-        metadata
     }
 
     /// Returns what a table with these roots tells.

@@ -234,7 +234,7 @@ pub(super) fn build(
     let mut directories = outline.directories_from(rows.start);
     for (index, &OutlinedRow { row, depth }) in outline.rows[rows].iter().enumerate() {
         let name = table.name(row).as_encoded_bytes();
-        let attributes = &table.attributes(row);
+        let attributes = &outline.attributes(table, row);
         let file_type = attributes.file_type();
         let directory = (file_type == FileType::Directory).then(|| {
             let (outlined, digest) = directories.next().expect("BUG: a directory is not outlined");

@@ -43,7 +43,8 @@ const _: () = assert!(PAGE_ROWS as u64 == LINKED_BLOCK_ROWS, "a block has the ro
 const MAX_THREADS: usize = 8;
 
 /// Writes a table as a snapshot. Rows are encoded on as many threads as there are processors, at most
-/// eight; the bytes are the same for any number. Memory is needed for 20 bytes per entry, 28 per directory, and a
+/// eight; the bytes are the same for any number. Link counts are stored if the metadata have that column, even if the table
+/// has not: it has those of files with several names. Memory is needed for 20 bytes per entry, 28 per directory, and a
 /// few row groups as they are in the file. Returns the length of the file.
 ///
 /// # Errors
@@ -71,7 +72,7 @@ fn write_on(
     if cancel.is_cancelled() {
         return Err(parallel::interrupted());
     }
-    let outline = &Outline::of(table, threads);
+    let outline = &Outline::of(table, metadata.fields(), threads);
     let source = PageSource {
         rows: outline.rows.len(),
         next: Ok::<_, io::Error>,

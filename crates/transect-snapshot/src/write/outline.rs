@@ -3,8 +3,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use transect::FileType;
 use transect::table::{Children, Row, Table, UnreadReason};
+use transect::{Attributes, FieldMask, FileType};
 
 use crate::digest::{Digest, DirectoryDigest};
 
@@ -35,6 +35,8 @@ pub(super) struct Outline {
     pub(super) rows: Vec<OutlinedRow>,
     directories: Vec<OutlinedDirectory>,
     digests: Vec<Digest>,
+    /// Link counts are stored, but are no column of the table.
+    adds_link_counts: bool,
 }
 
 /// A directory whose entries are being visited.
@@ -46,9 +48,10 @@ struct OpenDirectory {
 }
 
 impl Outline {
-    /// Outlines a table; `threads` compute the digests.
-    pub(super) fn of(table: &Table, threads: usize) -> Self {
-        let mut outline = Self::default();
+    /// Outlines a table, of which `fields` are stored; `threads` compute the digests.
+    pub(super) fn of(table: &Table, fields: FieldMask, threads: usize) -> Self {
+        let adds_link_counts = (fields - table.columns()).contains(FieldMask::NLINK);
+        let mut outline = Self { adds_link_counts, ..Self::default() };
         outline.rows.reserve_exact(table.len() as usize);
         outline.order(table);
         outline.digests = digests(&Digester { table, outline: &outline }, threads);
@@ -62,6 +65,15 @@ impl Outline {
     ) -> impl Iterator<Item = (&OutlinedDirectory, &Digest)> {
         let first = self.directories.partition_point(|it| (it.first as usize) < row);
         self.directories[first..].iter().zip(&self.digests[first..])
+    }
+
+    /// Returns the attributes of an entry, as they are stored.
+    pub(super) fn attributes(&self, table: &Table, row: Row) -> Attributes {
+        let mut attributes = table.attributes(row);
+        if self.adds_link_counts {
+            table.link_count(row).into_iter().for_each(|count| attributes.set_nlink(count));
+        }
+        attributes
     }
 
     fn order(&mut self, table: &Table) {
@@ -121,8 +133,8 @@ impl Digester<'_> {
         let mut entry = first + 1;
         let mut child = number + 1;
         while entry < first + rows {
-            let (name, attributes) =
-                (table.name(row(entry)).as_encoded_bytes(), table.attributes(row(entry)));
+            let name = table.name(row(entry)).as_encoded_bytes();
+            let attributes = self.outline.attributes(table, row(entry));
             match directories.get(child).filter(|it| child < next as usize && it.first == entry) {
                 Some(directory) => {
                     digest.add(name, &attributes, Some(&below[child - number - 1]));

@@ -1,11 +1,12 @@
 //! What is written is read again: rows, totals, metadata.
 
+use std::ffi::OsStr;
 use std::io::{self, Write};
 
 use crate::model::{self, Node};
 use proptest::prelude::*;
-use transect::table::{Row, Table};
-use transect::{Cancel, FieldMask};
+use transect::table::{Row, Table, TableImporter};
+use transect::{Attributes, Cancel, FieldMask, FileType};
 use transect_snapshot::{Metadata, Snapshot, write};
 
 /// Returns everything that is stored of each entry, in tree order.
@@ -42,6 +43,37 @@ proptest! {
         prop_assert_eq!(facts(&again), facts(&table));
         prop_assert_eq!(again.len(), table.len());
         prop_assert_eq!(again.hard_links(), table.hard_links());
+    }
+}
+
+/// A table without the column has the link counts of files with several names, and so has its snapshot on request.
+#[test]
+fn snapshot_of_a_table_without_link_counts_has_them_on_request() {
+    let file = |name: &str, inode: u64, count: u32| {
+        let mut of = Attributes::of_type(FileType::File);
+        of.set_device(1);
+        of.set_inode(inode);
+        of.set_nlink(count);
+        (name.to_owned(), of)
+    };
+    let written = |columns: FieldMask, stored: FieldMask| {
+        let mut importer = TableImporter::new(columns);
+        importer.enter(OsStr::new("/root"), &Attributes::of_type(FileType::Directory));
+        for (name, of) in [file("a", 5, 3), file("b", 5, 3), file("c", 6, 1)] {
+            importer.add_entry(OsStr::new(&name), &of);
+        }
+        let mut metadata = Metadata::default();
+        metadata.set_fields(stored);
+        let (table, mut bytes) = (importer.finish().expect("few entries"), Vec::new());
+        write(&table, &metadata, &Cancel::new(), &mut bytes).expect("a snapshot");
+        bytes
+    };
+    let with = FieldMask::FILE_ID | FieldMask::NLINK;
+    assert!(written(FieldMask::FILE_ID, with) == written(with, with));
+    let unknown = Snapshot::new(written(FieldMask::FILE_ID, FieldMask::FILE_ID)).unwrap();
+    let mut rows = unknown.rows();
+    while rows.advance(true).unwrap() {
+        assert_eq!(rows.attributes_of(with).nlink(), None);
     }
 }
 
