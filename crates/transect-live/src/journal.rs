@@ -80,15 +80,18 @@ pub(crate) struct Journal {
     changes: VecDeque<Kept>,
     /// The number of changes that is too much.
     limit: usize,
+    /// The cursor of the table that the tree began with, of another instance.
+    before: Option<Cursor>,
 }
 
 impl Journal {
-    pub(crate) fn new() -> Self {
+    /// Returns a journal without changes. With `before`, they will follow that cursor of another instance.
+    pub(crate) fn new(before: Option<Cursor>) -> Self {
         let (updates, first, gap) = (0, 0, 0);
         // Another one for each, so that no cursor fits by accident.
         let instance = RandomState::new().hash_one(std::process::id());
         let (changes, limit) = (VecDeque::new(), MAX_KEPT);
-        Self { instance, updates, first, gap, is_root_gone: false, changes, limit }
+        Self { instance, updates, first, gap, is_root_gone: false, changes, limit, before }
     }
 
     pub(crate) fn cursor(&self) -> Cursor {
@@ -153,6 +156,10 @@ impl Journal {
     }
 
     pub(crate) fn since(&self, cursor: Cursor, with_implied: bool) -> ChangesSince {
+        let begin = Cursor { instance: self.instance, updates: 0 };
+        // Whether removals are kept that follow from others, was not known when the names were compared.
+        let is_before = self.before == Some(cursor) && !with_implied;
+        let cursor = if is_before { begin } else { cursor };
         let range = self.first..=self.updates;
         let is_known = cursor.instance == self.instance && range.contains(&cursor.updates);
         let changes = is_known.then(|| {
@@ -198,7 +205,7 @@ mod tests {
 
     #[test]
     fn journal_returns_what_follows_a_cursor() {
-        let mut journal = Journal::new();
+        let mut journal = Journal::new(None);
         let before = journal.cursor();
         assert!(add(&mut journal, update(vec![added(1), added(2)])));
         assert!(!add(&mut journal, update(Vec::new())), "nothing happened");
@@ -217,12 +224,24 @@ mod tests {
             assert_eq!(journal.since(other, false).changes, None);
         }
         assert_eq!(all.cursor.to_string().parse(), Ok(all.cursor));
+        let mut next = Journal::new(Some(between));
+        assert!(add(&mut next, update(vec![added(4)])));
+        assert_eq!(since(&next, between), Some(vec![added(4)]));
+        assert_eq!(next.since(between, true).changes, None, "removals below others are not known");
+        assert_eq!(since(&next, next.cursor()), Some(Vec::new()));
+        for lost in [before, journal.cursor()] {
+            assert_eq!(
+                next.since(lost, false).changes,
+                None,
+                "only the cursor of the table is known"
+            );
+        }
         assert!("1".parse::<Cursor>().is_err() && "1:x".parse::<Cursor>().is_err());
     }
 
     #[test]
     fn journal_last_change_of_an_entry_kept_and_oldest_updates_dropped() {
-        let mut journal = Journal::new();
+        let mut journal = Journal::new(None);
         let begin = journal.cursor();
         add(&mut journal, update(vec![added(0)]));
         for _ in 0..2 * MAX_KEPT {
@@ -245,7 +264,7 @@ mod tests {
 
     #[test]
     fn journal_large_update_kept_until_others_follow() {
-        let mut journal = Journal::new();
+        let mut journal = Journal::new(None);
         let begin = journal.cursor();
         add(&mut journal, update((0..3 * MAX_KEPT).map(added).collect()));
         add(&mut journal, update(vec![added(1)]));
@@ -260,7 +279,7 @@ mod tests {
 
     #[test]
     fn journal_modified_before_a_rename_kept() {
-        let mut journal = Journal::new();
+        let mut journal = Journal::new(None);
         let begin = journal.cursor();
         let modified = || change(ChangeKind::Modified, "a/file".to_owned());
         let renamed = change(ChangeKind::Renamed, "b".to_owned());
@@ -275,7 +294,7 @@ mod tests {
 
     #[test]
     fn journal_implied_changes_returned_on_request() {
-        let mut journal = Journal::new();
+        let mut journal = Journal::new(None);
         let begin = journal.cursor();
         let removed = || change(ChangeKind::Removed, "a".to_owned());
         let below = || change(ChangeKind::Removed, "a/file".to_owned());

@@ -39,6 +39,7 @@ mod mirror;
 mod pace;
 mod places;
 mod reader;
+mod resume;
 mod shared_tree;
 mod suspects;
 mod update;

@@ -1,13 +1,13 @@
 //! A tree and its table, kept current.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::SystemTime;
 
 use foldhash::fast::FixedState;
-use transect::table::{Row, Table, TableBuilder};
+use transect::table::{DirectoryId, Row, Table, TableBuilder};
 use transect::{Cancel, Error, FileId, Operation, ReaderKind, ScanError, ScanOptions};
 use transect_sys::watch::{WatchId, WatchMethod, Watcher};
 use transect_sys::{ReaderSettings, SystemReader};
@@ -18,6 +18,7 @@ use crate::mirror::{COLUMNS, Mirror};
 use crate::pace::Pace;
 use crate::places::Places;
 use crate::reader::{Watched, WatchingReader};
+use crate::resume::watch_again;
 use crate::suspects::{Names, Suspects};
 use crate::update::apply;
 
@@ -27,18 +28,20 @@ pub struct LiveTree {
     mirror: Mirror,
     pace: Pace,
     has_ended: bool,
+    /// The names are still to be compared with those of a table from before.
+    is_resumed: bool,
     /// Ends after everything else here.
     _thread: Notifications,
 }
 
 /// What happened since the update before.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Update {
     /// The changes. Applied in this order, they lead from the names before to those of now.
     pub changes: Vec<Change>,
     /// Notifications were lost, and all names were compared. What was created and removed in between is not reported. Changed
-    /// attributes of files that kept their names may be reported in the next update of [`LiveTree::next`], which follows at
+    /// attributes of files that kept their names may be reported in the next updates of [`LiveTree::next`], which follow at
     /// once.
     pub was_gap: bool,
     /// The root is not at its path any more. There are no further updates.
@@ -95,7 +98,76 @@ impl LiveTree {
         let (table, unreached, behind) = (Arc::new(table), Suspects::default(), Vec::new());
         let has_proofs = transect_sys::host::proves_changes(&root);
         let mirror = Mirror { root, root_id, table, places, inbox, unreached, behind, has_proofs };
-        Ok(Self { mirror, pace: Pace::default(), has_ended: false, _thread: thread })
+        let pace = Pace::default();
+        Ok(Self { mirror, pace, has_ended: false, is_resumed: false, _thread: thread })
+    }
+
+    /// Follows a tree again, with a table that [`LiveTree::storable`] returned before. All directories are watched; those that
+    /// changed since are listed in the next update, which is as after lost notifications. If `end` is cancelled meanwhile, the
+    /// tree is not complete. Returns `None` if something else is at the root.
+    ///
+    /// # Errors
+    /// The system has no notifications, or allows no further watcher.
+    pub fn resume(
+        root: impl Into<PathBuf>,
+        table: Arc<Table>,
+        stored: SystemTime,
+        end: &Cancel,
+    ) -> Result<Option<Self>, Error> {
+        Self::resume_with(root, table, stored, end, &WatchMethod::default())
+    }
+
+    /// Like [`LiveTree::resume`], but with a choice of where the notifications come from.
+    ///
+    /// # Errors
+    /// As those of [`LiveTree::resume`]; the method is not available for this tree.
+    pub fn resume_with(
+        root: impl Into<PathBuf>,
+        table: Arc<Table>,
+        stored: SystemTime,
+        end: &Cancel,
+        method: &WatchMethod,
+    ) -> Result<Option<Self>, Error> {
+        let root = root.into();
+        let row = table.roots().next().filter(|&row| table.name(row) == root.as_os_str());
+        let root_id = row.and_then(|row| table.attributes(row).file_id());
+        let refused = |error: std::io::Error| Error::NoNotifications(transect::reason(&error));
+        let inbox = Inbox::new(Watcher::of_tree(&root, method).map_err(refused)?);
+        let thread = Notifications::start(&inbox)?;
+        let has_proofs = transect_sys::host::proves_changes(&root);
+        let mut mirror = Mirror {
+            root,
+            root_id,
+            table,
+            places: Places::default(),
+            inbox,
+            unreached: Suspects::default(),
+            behind: Vec::new(),
+            has_proofs,
+        };
+        let Some(top) = mirror.open_root().filter(|_| root_id.is_some()) else { return Ok(None) };
+        let (places, proved) =
+            watch_again(&mirror.table, &top, mirror.inbox.watcher(), stored, end);
+        mirror.places = places;
+        mirror.behind = if has_proofs { proved } else { Vec::new() };
+        let same: HashSet<DirectoryId> = mirror.behind.iter().copied().collect();
+        let directories = mirror.table.iter().filter_map(|row| mirror.table.directory_id(row));
+        let changed = directories.filter(|id| !same.contains(id));
+        mirror.unreached = changed.map(|id| (id, Names::All)).collect();
+        let pace = Pace::default();
+        Ok(Some(Self { mirror, pace, has_ended: false, is_resumed: true, _thread: thread }))
+    }
+
+    /// Returns a table to [resume](LiveTree::resume) from. `None` if a directory is not watched although it was read: its
+    /// times prove nothing.
+    pub fn storable(&self) -> Option<Arc<Table>> {
+        let Mirror { table, places, unreached, .. } = &self.mirror;
+        let is_proof = |row| {
+            let id = table.directory_id(row);
+            id.is_none_or(|id| places.is_watched(id) || table.unread_reason(row).is_some())
+        };
+        let is_storable = !self.has_ended && unreached.is_empty() && table.iter().all(is_proof);
+        is_storable.then(|| self.table())
     }
 
     /// Returns the path of the root, as given.
@@ -147,9 +219,9 @@ impl LiveTree {
         }
     }
 
-    /// Returns whether attributes are still to be compared after a gap.
+    /// Returns whether something is still to be compared after a gap.
     pub(crate) fn is_behind(&self) -> bool {
-        !self.mirror.behind.is_empty()
+        self.is_resumed || !self.mirror.behind.is_empty()
     }
 
     /// Applies what was notified, without waiting for further notifications.
@@ -158,7 +230,8 @@ impl LiveTree {
             true => self.mirror.inbox.take(),
             false => self.mirror.inbox.take_arrived(),
         };
-        self.apply(hints)
+        let behind = if self.is_resumed { Vec::new() } else { self.mirror.take_some_behind() };
+        self.apply(hints, behind)
     }
 
     /// Applies every change that was made before this call.
@@ -166,10 +239,10 @@ impl LiveTree {
     /// # Errors
     /// [`Error::TooManyEntries`]
     pub fn settle(&mut self) -> Result<Update, Error> {
-        let hints = self.mirror.inbox.take();
-        let mut update = self.apply(hints)?;
+        let mut update = self.settle_names()?;
         if !self.mirror.behind.is_empty() {
-            let Update { changes, is_root_gone, .. } = self.apply(Hints::default())?;
+            let behind = std::mem::take(&mut self.mirror.behind);
+            let Update { changes, is_root_gone, .. } = self.apply(Hints::default(), behind)?;
             update.changes.extend(changes);
             update.is_root_gone |= is_root_gone;
         }
@@ -187,10 +260,23 @@ impl LiveTree {
             .filter(|&directory| table.directory_row(directory).is_some_and(is_below))
             .peekable();
         if below.peek().is_none() {
-            return Ok(Update { changes: Vec::new(), was_gap: false, is_root_gone: false });
+            return Ok(Update::default());
         }
         below.for_each(|directory| _ = unreached.insert(directory, Names::All));
-        self.apply(Hints::default())
+        self.apply(Hints::default(), Vec::new())
+    }
+
+    /// Applies every change that was made before this call, except that after a gap only names are compared.
+    pub(crate) fn settle_names(&mut self) -> Result<Update, Error> {
+        let hints = self.mirror.inbox.take();
+        self.apply(hints, Vec::new())
+    }
+
+    /// Compares the attributes in and below a row that were not compared after a gap. Returns `None` if they are too many to
+    /// wait for.
+    pub(crate) fn settle_below(&mut self, row: Row) -> Result<Option<Update>, Error> {
+        let behind = self.mirror.take_behind_below(row);
+        behind.map(|behind| self.apply(Hints::default(), behind)).transpose()
     }
 
     /// Makes the next update compare every directory, as after lost notifications: for changes that no notification
@@ -204,12 +290,12 @@ impl LiveTree {
         Waker(Arc::clone(&self.mirror.inbox))
     }
 
-    fn apply(&mut self, hints: Hints) -> Result<Update, Error> {
-        let was_gap = hints.lost;
+    fn apply(&mut self, hints: Hints, behind: Vec<DirectoryId>) -> Result<Update, Error> {
+        let was_gap = hints.lost | std::mem::take(&mut self.is_resumed);
         let top = self.mirror.open_root();
         self.has_ended = top.is_none();
         let changes = match top {
-            Some(top) => apply(&mut self.mirror, top, hints)?,
+            Some(top) => apply(&mut self.mirror, top, hints, behind)?,
             None => Vec::new(),
         };
         Ok(Update { changes, was_gap, is_root_gone: self.has_ended })

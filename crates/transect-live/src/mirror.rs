@@ -1,9 +1,11 @@
 //! What a live tree knows: the table, and which directory of the system each of its directories is.
 
+use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use transect::table::{DirectoryId, Table};
+use transect::table::{DirectoryId, Row, Table};
 use transect::{FieldMask, FileId};
 use transect_sys::dir_handle::DirHandle;
 
@@ -22,6 +24,9 @@ pub const COLUMNS: FieldMask = FieldMask::SIZE
     .union(FieldMask::GID)
     .union(FieldMask::FILE_ID);
 
+/// The number of entries that are compared in one update behind the names, about: so long a question has to wait.
+const BEHIND_ENTRIES: usize = 1 << 12;
+
 /// A tree, and what is known of it.
 #[derive(Debug)]
 pub(crate) struct Mirror {
@@ -33,7 +38,7 @@ pub(crate) struct Mirror {
     /// Directories that could not be reached under their path: they were renamed, and the notification of that is
     /// still to come.
     pub(crate) unreached: Suspects,
-    /// Directories of which only the names were compared after a gap: the next update compares the attributes.
+    /// Directories of which only the names were compared after a gap: later updates compare the attributes.
     pub(crate) behind: Vec<DirectoryId>,
     /// The file system changes the ctime of a directory with its names, and lets no program set it.
     pub(crate) has_proofs: bool,
@@ -54,6 +59,42 @@ impl Mirror {
         }
     }
 
+    /// Takes some of the directories whose attributes are to be compared, one at least.
+    pub(crate) fn take_some_behind(&mut self) -> Vec<DirectoryId> {
+        let mut entries = 0;
+        let is_enough = |&id: &DirectoryId| {
+            let row = self.table.directory_row(id);
+            let is_enough = entries >= BEHIND_ENTRIES;
+            entries += row.map_or(0, |row| self.table.children(row).len());
+            is_enough
+        };
+        let count = self.behind.iter().rev().position(is_enough).unwrap_or(self.behind.len());
+        self.behind.split_off(self.behind.len() - count)
+    }
+
+    /// Takes the directories in and below a row whose attributes are to be compared; of a file, the one that holds it. If
+    /// they have many entries, none is taken, and `None` returned.
+    pub(crate) fn take_behind_below(&mut self, row: Row) -> Option<Vec<DirectoryId>> {
+        if self.behind.is_empty() {
+            return Some(Vec::new());
+        }
+        let directory = match self.table.directory_id(row) {
+            Some(_) => row,
+            None => self.table.parent(row)?,
+        };
+        let below: HashSet<DirectoryId> =
+            self.table.subtree(directory).filter_map(|row| self.table.directory_id(row)).collect();
+        let rows = self.behind.iter().filter(|id| below.contains(id));
+        let rows = rows.filter_map(|&id| self.table.directory_row(id));
+        if rows.map(|row| self.table.children(row).len()).sum::<usize>() > BEHIND_ENTRIES {
+            return None;
+        }
+        let (taken, left) =
+            std::mem::take(&mut self.behind).into_iter().partition(|id| below.contains(id));
+        self.behind = left;
+        Some(taken)
+    }
+
     /// Opens the root; returns `None` if its path leads elsewhere by now. It is not kept open between updates: the system
     /// notifies of the removal of a directory only when it is closed.
     pub(crate) fn open_root(&self) -> Option<DirHandle> {
@@ -61,4 +102,15 @@ impl Mirror {
         let id = handle.attributes().ok()?.file_id();
         (id == self.root_id).then_some(handle)
     }
+}
+
+/// Returns the names that lead to a directory from the root.
+pub(crate) fn names_above(table: &Table, directory: DirectoryId) -> Option<Vec<&OsStr>> {
+    let row = table.directory_row(directory)?;
+    let rows = std::iter::successors(Some(row), |&row| table.parent(row));
+    let mut names: Vec<&OsStr> = rows.map(|row| table.name(row)).collect();
+    // The last one is the root.
+    names.pop();
+    names.reverse();
+    Some(names)
 }

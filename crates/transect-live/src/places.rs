@@ -66,6 +66,14 @@ impl Places {
         }
     }
 
+    pub(crate) fn set_watch(&mut self, directory: DirectoryId, watch: WatchId) {
+        if let Some(place) = self.places.get_mut(&directory) {
+            place.watch = Some(watch);
+            self.by_watch.insert(watch, directory);
+            self.unwatched.remove(&directory);
+        }
+    }
+
     /// Returns whether a directory that is watched has the same names as when it was listed, given its `ctime`.
     pub(crate) fn is_proved(&self, directory: DirectoryId, ctime: Option<i64>) -> bool {
         let place = self.places.get(&directory).filter(|place| place.watch.is_some());

@@ -19,6 +19,8 @@ use crate::pace::Pace;
 pub struct SharedTree {
     root: PathBuf,
     waker: Waker,
+    /// Held while the state is waited for: a thread that just had the state cannot take it again before.
+    turn: Mutex<()>,
     state: Mutex<State>,
     listeners: Mutex<Listeners>,
 }
@@ -50,6 +52,8 @@ pub struct View {
     /// The directories that cannot be opened, with the number of the system's error. The table may have entries in them from
     /// before.
     pub closed: HashMap<Row, i32>,
+    /// Whether the names, and attributes that were asked for, are current. After a gap, names are compared first.
+    pub is_current: bool,
 }
 
 /// What a tree has.
@@ -77,11 +81,13 @@ impl View {
 }
 
 impl SharedTree {
-    /// Shares a tree.
-    pub fn new(tree: LiveTree) -> Self {
+    /// Shares a tree. If it was [resumed](LiveTree::resume), `before` is the cursor of its table: what changed since then
+    /// follows that cursor, too.
+    pub fn new(tree: LiveTree, before: Option<Cursor>) -> Self {
         let (root, waker) = (tree.root().to_owned(), tree.waker());
-        let state = Mutex::new(State { tree, journal: Journal::new(), lists_removed: false });
-        Self { root, waker, state, listeners: Mutex::default() }
+        let journal = Journal::new(before);
+        let state = Mutex::new(State { tree, journal, lists_removed: false });
+        Self { root, waker, turn: Mutex::default(), state, listeners: Mutex::default() }
     }
 
     /// Returns the path of the root, as given.
@@ -109,24 +115,51 @@ impl SharedTree {
     }
 
     /// Returns the table with every change that was made before this call; `None` if it has no such path, or if that cannot
-    /// be read completely. Directories in and below the path that are not watched are compared with the table.
+    /// be read completely. Directories in and below the path that are not watched are compared with the table. If
+    /// attributes are wanted after a gap, those in and below the path are compared now, unless they are many.
     ///
     /// # Errors
     /// [`Error::TooManyEntries`]
-    pub fn view(&self, path: &Path) -> Result<Option<View>, Error> {
+    pub fn view(&self, path: &Path, wants_attributes: bool) -> Result<Option<View>, Error> {
         let mut state = self.state();
-        if self.apply(&mut state, LiveTree::settle)? {
+        if self.apply(&mut state, LiveTree::settle_names)? {
             return Ok(None);
         }
         let Some(row) = find(&state.tree.table(), &self.root, path) else { return Ok(None) };
         if self.apply(&mut state, |tree| tree.check_unwatched(row))? {
             return Ok(None);
         }
+        let mut is_current = true;
+        if wants_attributes && state.tree.is_behind() {
+            let Some(row) = find(&state.tree.table(), &self.root, path) else { return Ok(None) };
+            let settle = |tree: &mut LiveTree| {
+                let update = tree.settle_below(row)?;
+                is_current = update.is_some();
+                Ok(update.unwrap_or_default())
+            };
+            if self.apply(&mut state, settle)? {
+                return Ok(None);
+            }
+        }
         let (table, closed) = (state.tree.table(), state.tree.closed());
         let Some(row) = find(&table, &self.root, path) else { return Ok(None) };
         let cursor = state.journal.cursor();
-        let view = View { table, cursor, row, closed };
+        let view = View { table, cursor, row, closed, is_current };
         Ok(view.is_complete().then_some(view))
+    }
+
+    /// Returns a table to [resume](LiveTree::resume) from, with every change of names that was made before this call, and
+    /// its place in the changes. `None` if the root has gone, or a directory is not watched although it was read: its times
+    /// prove nothing.
+    ///
+    /// # Errors
+    /// [`Error::TooManyEntries`]
+    pub fn storable(&self) -> Result<Option<(Arc<Table>, Cursor)>, Error> {
+        let mut state = self.state();
+        if self.apply(&mut state, LiveTree::settle_names)? {
+            return Ok(None);
+        }
+        Ok(state.tree.storable().map(|table| (table, state.journal.cursor())))
     }
 
     /// Returns what changed after a cursor, every change included that was made before this call, also in directories that
@@ -149,7 +182,10 @@ impl SharedTree {
 
     fn since(&self, cursor: Option<Cursor>, with_implied: bool) -> Result<ChangesSince, Error> {
         let mut state = self.state();
-        self.apply(&mut state, LiveTree::settle)?;
+        // For a reader who begins, changes that are found later are later ones. Those of Watchman cannot walk until then.
+        let is_complete = cursor.is_some() || with_implied;
+        let settle = if is_complete { LiveTree::settle } else { LiveTree::settle_names };
+        self.apply(&mut state, settle)?;
         state.lists_removed |= with_implied;
         let root = state.tree.table().roots().next();
         if let Some(root) = root {
@@ -219,7 +255,9 @@ impl SharedTree {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("BUG: a thread panicked while it updated a tree")
+        const BUG: &str = "BUG: a thread panicked while it updated a tree";
+        let _turn = self.turn.lock().expect(BUG);
+        self.state.lock().expect(BUG)
     }
 
     fn listeners(&self) -> MutexGuard<'_, Listeners> {

@@ -21,7 +21,7 @@ use transect_sys::dir_handle::{DirHandle, MountPolicy};
 
 use crate::change::{Change, ChangeKind};
 use crate::inbox::Hints;
-use crate::mirror::{COLUMNS, Mirror};
+use crate::mirror::{COLUMNS, Mirror, names_above};
 use crate::suspects::Names;
 
 /// How often a directory is looked for that is not where it was: each time its parent was queried before.
@@ -30,8 +30,13 @@ const MAX_ATTEMPTS: u32 = 8;
 /// New directories that are kept open until they are read. The others are opened again.
 const MAX_OPEN: usize = 128;
 
-/// Applies what may have changed, and returns what did.
-pub(crate) fn apply(tree: &mut Mirror, top: DirHandle, hints: Hints) -> Result<Vec<Change>, Error> {
+/// Applies what may have changed, compares the attributes in the directories `behind`, and returns what changed.
+pub(crate) fn apply(
+    tree: &mut Mirror,
+    top: DirHandle,
+    hints: Hints,
+    mut behind: Vec<DirectoryId>,
+) -> Result<Vec<Change>, Error> {
     let mut suspects = std::mem::take(&mut tree.unreached);
     for (watch, hint) in hints.directories {
         let Some(directory) = tree.places.watched(watch) else { continue };
@@ -48,9 +53,9 @@ pub(crate) fn apply(tree: &mut Mirror, top: DirHandle, hints: Hints) -> Result<V
             suspects.entry(directory).or_default().extend(Names::These(hint.names));
         }
     }
-    let mut behind = std::mem::take(&mut tree.behind);
     if hints.lost {
         tree.suspect_all(&top, &mut suspects);
+        tree.behind.clear();
         behind.clear();
     }
     let mut pass = Pass::new(tree, top);
@@ -459,7 +464,7 @@ impl<'t> Pass<'t> {
 
     /// Opens a directory at the path that the table has for it.
     fn open(&self, directory: DirectoryId) -> Result<DirHandle, Unreachable> {
-        let names = self.names_above(directory).ok_or(Unreachable::Displaced)?;
+        let names = names_above(self.table(), directory).ok_or(Unreachable::Displaced)?;
         self.top.open_below(&names).map_err(|error| match FaultKind::of(&error) {
             FaultKind::NotFound | FaultKind::NotADirectory | FaultKind::Loop => {
                 Unreachable::Displaced
@@ -476,18 +481,6 @@ impl<'t> Pass<'t> {
             true => Ok(Known { handle, own }),
             false => Err(Unreachable::Displaced),
         }
-    }
-
-    /// Returns the names that lead to a directory from the root.
-    fn names_above(&self, directory: DirectoryId) -> Option<Vec<&OsStr>> {
-        let table = self.table();
-        let row = table.directory_row(directory)?;
-        let rows = std::iter::successors(Some(row), |&row| table.parent(row));
-        let mut names: Vec<&OsStr> = rows.map(|row| table.name(row)).collect();
-        // The last one is the root.
-        names.pop();
-        names.reverse();
-        Some(names)
     }
 
     /// Looks at a directory again after its parent. If that does not help, a notification is still to come.

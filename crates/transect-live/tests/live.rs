@@ -9,7 +9,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use transect::table::{Row, SubtreeTotals, Table};
@@ -202,6 +202,8 @@ tests! {
     live_tree_ancestor_renamed_ends,
     live_tree_after_a_gap_compared,
     live_tree_after_a_gap_names_first,
+    live_tree_resumed_after_changes,
+    shared_tree_after_a_gap_answers_with_what_was_compared,
     live_tree_root_removed_or_renamed_ends,
     live_tree_cancelled_wait_ends,
     live_tree_random_changes,
@@ -464,6 +466,13 @@ fn live_tree_after_a_gap_compared(watch: &WatchMethod) {
     assert_eq!(tree.unwatched(), 0);
 }
 
+/// Waits until the times of directories prove that they did not change.
+fn wait_for_ticks() {
+    let called = SystemTime::now();
+    let is_old = || called.elapsed().is_ok_and(|age| age > Duration::from_millis(100));
+    wait_until("the directories are older than a tick", is_old);
+}
+
 /// Directories that did not change since they were listed are not listed again, but their files are queried.
 fn live_tree_after_a_gap_names_first(watch: &WatchMethod) {
     let temp = tree_of(watch, &["a/file", "b/file", "c/"]);
@@ -472,9 +481,7 @@ fn live_tree_after_a_gap_names_first(watch: &WatchMethod) {
         skip::<()>(test, "the file system does not prove changes");
         return;
     }
-    let created = SystemTime::now();
-    let is_old = || created.elapsed().is_ok_and(|age| age > Duration::from_millis(100));
-    wait_until("the directories are older than a tick", is_old);
+    wait_for_ticks();
     let (mut tree, end) = (open(temp.path(), watch), Cancel::new());
     tree.suspect_all();
     fs::write(temp.join("a/file"), "longer than before, much longer").unwrap();
@@ -487,6 +494,96 @@ fn live_tree_after_a_gap_names_first(watch: &WatchMethod) {
     assert!(!second.was_gap);
     assert_eq!(changes(temp.path(), &second), ["modified a/file"]);
     assert!(assert_current(&mut tree).changes.is_empty());
+}
+
+/// Whatever changed while a tree was not followed is found, and reported, when it is followed again.
+fn live_tree_resumed_after_changes(watch: &WatchMethod) {
+    let paths = ["a/b/file", "c/d/", "e/f", "same/file", "same/below/other", "times", "x/1"];
+    let temp = tree_of(watch, &paths);
+    wait_for_ticks();
+    let now = SystemTime::now();
+    let mut tree = open(temp.path(), watch);
+    assert!(tree.settle().unwrap().changes.is_empty());
+    let mut stored = tree.storable().map(|table| (table, now));
+    assert!(stored.is_some(), "everything is watched");
+    let times = fs::File::options().write(true).open(temp.join("times")).unwrap();
+    let modified = times.metadata().unwrap().modified().unwrap();
+    fs::write(temp.join("times"), "TIMES").unwrap();
+    times.set_modified(modified).unwrap();
+    fs::write(temp.join("same/file"), "SAME/FILE").unwrap();
+    fs::rename(temp.join("a"), temp.join("c/d/a")).unwrap();
+    fs::write(temp.join("c/d/a/b/file"), "longer than before").unwrap();
+    fs::remove_dir_all(temp.join("e")).unwrap();
+    fs::create_dir_all(temp.join("e/f/g")).unwrap();
+    // As a rule with the same inode number.
+    fs::remove_dir_all(temp.join("x")).unwrap();
+    fs::create_dir(temp.join("y")).unwrap();
+    fs::write(temp.join("y/2"), "1").unwrap();
+    let mut tree = resumed(tree, &mut stored, watch);
+    let update = assert_current(&mut tree);
+    assert!(update.was_gap);
+    assert_eq!(tree.unwatched(), 0);
+    let changes = changes(temp.path(), &update);
+    for expected in ["renamed a c/d/a", "modified same/file", "modified times", "added y/2"] {
+        assert!(changes.iter().any(|change| change == expected), "{expected}: {changes:?}");
+    }
+    assert!(!changes.iter().any(|change| change.contains("below")), "{changes:?}");
+    // Everything is watched afterwards.
+    fs::write(temp.join("same/below/other"), "2").unwrap();
+    fs::write(temp.join("c/d/a/b/new"), "2").unwrap();
+    let update = assert_current(&mut tree);
+    assert!(!update.was_gap && update.changes.len() == 2, "{update:?}");
+}
+
+/// Names are compared first; then the attributes below a path that is asked for, unless they are many.
+fn shared_tree_after_a_gap_answers_with_what_was_compared(watch: &WatchMethod) {
+    let temp = tree_of(watch, &["few/file", "many/"]);
+    for number in 0..5000 {
+        fs::write(temp.join(format!("many/{number}")), "").unwrap();
+    }
+    let test = "shared_tree_after_a_gap_answers_with_what_was_compared";
+    if !transect_sys::host::proves_changes(temp.path()) {
+        skip::<()>(test, "the file system does not prove changes");
+        return;
+    }
+    wait_for_ticks();
+    let now = SystemTime::now();
+    let tree = SharedTree::new(open(temp.path(), watch), None);
+    let (table, cursor) = tree.storable().unwrap().expect("everything is watched");
+    drop(tree);
+    fs::write(temp.join("few/file"), "longer than before").unwrap();
+    fs::write(temp.join("many/7"), "1").unwrap();
+    let live = LiveTree::resume_with(temp.path(), table, now, &Cancel::new(), watch).unwrap();
+    let live = live.expect("the same root");
+    let tree = SharedTree::new(live, Some(cursor));
+    let view = |path: &str, attributes| {
+        let view = tree.view(&temp.join(path), attributes).unwrap().expect("a path of the tree");
+        let size = view.table.attributes(view.row).size();
+        (view.is_current, size)
+    };
+    assert!(view("", false).0, "names are current");
+    assert!(!view("", true).0 && !view("many", true).0);
+    assert_eq!(view("few/file", true), (true, Some(18)));
+    let since = tree.changes_since(Some(cursor)).unwrap();
+    let mut changed: Vec<_> = since.changes.unwrap().iter().map(|it| it.path.clone()).collect();
+    changed.sort();
+    assert_eq!(changed, [temp.join("few/file"), temp.join("many/7")]);
+    assert!(since.was_gap);
+    assert_eq!(view("many/7", true), (true, Some(1)));
+    let again = tree.changes_since(Some(since.cursor)).unwrap();
+    assert!(again.changes.is_some_and(|changes| changes.is_empty()));
+}
+
+#[test]
+fn live_tree_resumed_only_at_the_same_directory() {
+    let temp = tree_of(&WatchMethod::Directories, &["root/file"]);
+    let (root, now, end) = (temp.join("root"), SystemTime::now(), Cancel::new());
+    let table = LiveTree::open(&root, &end).unwrap().storable().expect("everything is watched");
+    fs::rename(&root, temp.join("other")).unwrap();
+    let resume = |path: &Path| LiveTree::resume(path, Arc::clone(&table), now, &end).unwrap();
+    assert!(resume(&root).is_none());
+    fs::create_dir(&root).unwrap();
+    assert!(resume(&root).is_none() && resume(&temp.join("other")).is_none());
 }
 
 fn live_tree_root_removed_or_renamed_ends(watch: &WatchMethod) {
@@ -563,7 +660,21 @@ impl Numbers {
     }
 }
 
-/// Random changes, with updates at random moments: also while directories have other places than the table knows.
+/// Returns a tree that follows the same root with a stored table; the same tree if none is stored.
+fn resumed(
+    tree: LiveTree,
+    stored: &mut Option<(Arc<Table>, SystemTime)>,
+    watch: &WatchMethod,
+) -> LiveTree {
+    let Some((table, time)) = stored.take() else { return tree };
+    let root = tree.root().to_owned();
+    drop(tree);
+    let resumed = LiveTree::resume_with(root, table, time, &Cancel::new(), watch);
+    resumed.expect("notifications").expect("the same root")
+}
+
+/// Random changes, with updates at random moments: also while directories have other places than the table knows, and while
+/// the tree is not followed.
 fn live_tree_random_changes(watch: &WatchMethod) {
     for seed in 1..=40 {
         let temp = tree_of(watch, &[]);
@@ -598,6 +709,8 @@ fn change_at_random(root: &Path, seed: u64, watch: &WatchMethod) {
         fs::write(&path, "1").unwrap();
     }
     let mut tree = open(root, watch);
+    // The table, and when it was current, while the tree is not followed.
+    let mut stored: Option<(Arc<Table>, SystemTime)> = None;
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15 ^ (seed << 20));
     for step in 0..120 {
         let all: Vec<PathBuf> = walk(root);
@@ -625,11 +738,19 @@ fn change_at_random(root: &Path, seed: u64, watch: &WatchMethod) {
         if numbers.below(12) == 0 {
             tree.suspect_all();
         }
-        if numbers.below(4) == 0 {
+        if numbers.below(8) == 0 && stored.is_none() {
+            if numbers.below(12) == 0 {
+                wait_for_ticks();
+            }
+            let now = SystemTime::now();
+            tree.settle().unwrap();
+            stored = tree.storable().map(|table| (table, now));
+        }
+        if numbers.below(4) == 0 || step == 119 {
+            tree = resumed(tree, &mut stored, watch);
             assert_current(&mut tree);
         }
     }
-    assert_current(&mut tree);
 }
 
 /// While updates are applied, directories appear, are renamed with everything below them, and vanish.
@@ -672,14 +793,14 @@ fn shared_tree_followed_until_a_reader_finds_its_root_gone() {
     let root = temp.join("root");
     fs::create_dir(&root).unwrap();
     let end = Cancel::new();
-    let tree = SharedTree::new(LiveTree::open(&root, &end).unwrap());
+    let tree = SharedTree::new(LiveTree::open(&root, &end).unwrap(), None);
     let begin = tree.changes_since(None).unwrap().cursor;
     fs::rename(&root, temp.join("other")).unwrap();
     assert!(tree.changes_since(Some(begin)).unwrap().is_root_gone);
     // Nothing is left to be notified.
     tree.follow(&end).unwrap();
     fs::rename(temp.join("other"), &root).unwrap();
-    assert!(tree.view(&root).unwrap().is_none(), "once it has gone, it stays so");
+    assert!(tree.view(&root, true).unwrap().is_none(), "once it has gone, it stays so");
 }
 
 #[test]
@@ -690,7 +811,7 @@ fn shared_tree_names_in_removed_and_renamed_directories_listed() {
         fs::create_dir_all(root.join(directory)).unwrap();
         fs::write(root.join(directory).join("file"), "1").unwrap();
     }
-    let tree = SharedTree::new(LiveTree::open(&root, &Cancel::new()).unwrap());
+    let tree = SharedTree::new(LiveTree::open(&root, &Cancel::new()).unwrap(), None);
     let begin = tree.all_changes_since(None).unwrap().cursor;
     fs::remove_dir_all(root.join("gone")).unwrap();
     fs::rename(root.join("old"), root.join("new")).unwrap();

@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use transect::FieldMask;
 use transect_cache::{AttributeCache, LookupError};
 use transect_live::View;
 
@@ -179,7 +180,7 @@ impl<'a> Connection<'a> {
             }
             Request::Entries { want, path, search } => {
                 count(1);
-                match view(service, path_from_bytes(path))? {
+                match view(service, path_from_bytes(path), want)? {
                     Ok(view) => live_answers::entries(open, out, path, &view, want, &search)?,
                     Err(why) => live_answers::unknown(open, Kind::Entries, out, why),
                 }
@@ -211,13 +212,20 @@ enum Refusal {
 }
 
 /// Returns the view of a path in a followed tree, or why it cannot be answered from there.
-fn view(service: &Service, path: &Path) -> Result<Result<View, &'static str>, ErrorReply> {
+fn view(
+    service: &Service,
+    path: &Path,
+    want: FieldMask,
+) -> Result<Result<View, &'static str>, ErrorReply> {
     let tree = match service.trees.with(path) {
         Ok(tree) => tree,
         Err(why) => return Ok(Err(why)),
     };
-    Ok(match tree.view(path).map_err(failed)? {
+    // A name that stays the same file keeps its id.
+    let wants_attributes = !(want - FieldMask::FILE_ID).is_empty();
+    Ok(match tree.view(path, wants_attributes).map_err(failed)? {
         None => Err("not in the followed tree, or not all of it could be read"),
+        Some(view) if !view.is_current => Err("still being compared"),
         Some(view) => Ok(view),
     })
 }

@@ -51,7 +51,7 @@ impl Tree {
     fn follow(&self, on_event: &impl Fn(Event)) -> Result<(), String> {
         let shared = self.shared.get_or_init(|| {
             let live = LiveTree::open(&self.root, &self.end).map_err(|error| error.to_string())?;
-            Ok(Arc::new(SharedTree::new(live)))
+            Ok(Arc::new(SharedTree::new(live, None)))
         });
         let shared = shared.as_ref().map_err(Clone::clone)?;
         if self.end.is_cancelled() {

@@ -154,7 +154,7 @@ impl Commands<'_> {
     fn follow(&self, root: &Path) -> Result<(), String> {
         // One that cannot be read may have a part that can.
         if let Ok(Some(tree)) = self.trees.wait_for(root)
-            && let Ok(Some(view)) = tree.view(root)
+            && let Ok(Some(view)) = tree.view(root, false)
             && view.table.unread_reason(view.row).is_none()
         {
             return followed(&tree, root).map(drop);

@@ -291,7 +291,8 @@ fn value_of(field: Field, file: &File<'_>, attributes: Option<&Attributes>) -> V
 /// The reason why not.
 pub(super) fn followed(tree: &SharedTree, root: &Path) -> Result<View, String> {
     let shown = root.display();
-    let view = tree.view(root).map_err(|error| error.to_string())?;
+    // The changes were requested before: attributes are as current as these.
+    let view = tree.view(root, false).map_err(|error| error.to_string())?;
     let view = view.ok_or_else(|| not_watched(root))?;
     // No notification reports a mount.
     let is_below = |mount: &PathBuf| mount != root && mount.starts_with(root);
