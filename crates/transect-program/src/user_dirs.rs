@@ -31,6 +31,13 @@ pub const DATA: UserDir = UserDir {
     default: ".local/share",
 };
 
+/// Files that make the next start faster: tables of followed trees.
+pub const STATE: UserDir = UserDir {
+    what: "state",
+    variable: if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_STATE_HOME" },
+    default: ".local/state",
+};
+
 /// Files to keep: profiles.
 pub const CONFIG: UserDir = UserDir {
     what: "configuration",

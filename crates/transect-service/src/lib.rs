@@ -46,6 +46,7 @@ pub mod protocol;
 mod server;
 mod service;
 mod serving;
+mod stored;
 mod transport;
 mod trees;
 mod watch_helper;

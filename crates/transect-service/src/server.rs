@@ -50,9 +50,10 @@ impl Server {
         Ok(Self { listener: Listener::bind(socket)?, service, open: OpenConnections::default() })
     }
 
-    /// Makes the service follow these trees while it runs. The paths must be absolute.
+    /// Makes the service follow these trees while it runs. The paths must be absolute. A tree with a file is stored there, and
+    /// followed from there when a service runs again. The directory of the file must be private; it is created if it is missing.
     #[must_use]
-    pub fn follow(mut self, roots: Vec<PathBuf>) -> Self {
+    pub fn follow(mut self, roots: Vec<(PathBuf, Option<PathBuf>)>) -> Self {
         self.service.trees = Trees::new(roots);
         self
     }
@@ -77,7 +78,7 @@ impl Server {
         std::thread::scope(|scope| {
             let on_event = &on_event;
             let ended = trees.all().into_iter().try_for_each(|tree| {
-                let follow = move || trees.follow(&tree, on_event);
+                let follow = move || trees.follow(&tree, options.store_every, on_event);
                 std::thread::Builder::new().spawn_scoped(scope, follow).map(drop)
             });
             let ended = ended
@@ -155,7 +156,8 @@ impl Server {
             on_event(Event::Connected { process });
             let trees = &self.service.trees;
             let start = |tree: Arc<Tree>| {
-                let follow = move || trees.follow(&tree, on_event);
+                // A requested tree is not stored.
+                let follow = move || trees.follow(&tree, Duration::MAX, on_event);
                 std::thread::Builder::new().spawn_scoped(scope, follow).map(drop)
             };
             let host = Host { service: &self.service, start: &start, end };

@@ -12,11 +12,13 @@ pub struct ServeOptions {
     pub idle: Option<Duration>,
     /// The largest number of clients at a time.
     pub connections: usize,
+    /// How often the tables of followed trees are stored, if something changed. They are also stored at the end.
+    pub store_every: Duration,
 }
 
 impl Default for ServeOptions {
     fn default() -> Self {
-        Self { idle: None, connections: 256 }
+        Self { idle: None, connections: 256, store_every: Duration::from_secs(600) }
     }
 }
 
@@ -67,6 +69,15 @@ pub enum Event {
         root: PathBuf,
         /// What it has.
         counts: Counts,
+        /// The tree was not read, but its stored table is compared with it.
+        is_stored: bool,
+    },
+    /// The table of a tree cannot be stored, or a stored one not be used.
+    NotStored {
+        /// The root of the tree.
+        root: PathBuf,
+        /// The reason.
+        why: String,
     },
     /// A tree is not followed, or not any more.
     NotFollowed {

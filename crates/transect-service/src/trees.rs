@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::time::Duration;
 
-use transect::Cancel;
+use transect::{Cancel, Error};
 use transect_live::{LiveTree, SharedTree};
 
 use crate::serving::Event;
+use crate::stored::{self, Storing};
 
 #[derive(Debug, Default)]
 pub(crate) struct Trees(Mutex<Vec<Arc<Tree>>>);
@@ -15,6 +18,8 @@ pub(crate) struct Trees(Mutex<Vec<Arc<Tree>>>);
 #[derive(Debug)]
 pub(crate) struct Tree {
     root: PathBuf,
+    /// The file that its table is stored in.
+    file: Option<PathBuf>,
     /// A client requested it: it is forgotten when it ends.
     is_requested: bool,
     /// Set once the tree was read, or why it cannot be.
@@ -25,9 +30,9 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    fn new(root: PathBuf, is_requested: bool) -> Arc<Self> {
+    fn new(root: PathBuf, file: Option<PathBuf>, is_requested: bool) -> Arc<Self> {
         let (shared, end, has_ended) = Default::default();
-        Arc::new(Self { root, is_requested, shared, end, has_ended })
+        Arc::new(Self { root, file, is_requested, shared, end, has_ended })
     }
 
     /// Waits until the tree was read.
@@ -44,25 +49,83 @@ impl Tree {
         !has_gone && !self.has_ended.load(Ordering::Relaxed)
     }
 
-    /// Returns once the tree was ended.
+    /// Returns once the tree was ended. Meanwhile, stores its table `every` so often, and at the end.
     ///
     /// # Errors
     /// The reason why it is not followed, or not any more.
-    fn follow(&self, on_event: &impl Fn(Event)) -> Result<(), String> {
+    fn follow(&self, every: Duration, on_event: &(impl Fn(Event) + Sync)) -> Result<(), String> {
+        let not_stored = |why| on_event(Event::NotStored { root: self.root.clone(), why });
+        // Without proofs, one thread would list everything.
+        let file = self.file.as_ref().filter(|_| transect_sys::host::proves_changes(&self.root));
+        let stored = file.and_then(|file| {
+            stored::resume(file, &self.root, &self.end).map_err(not_stored).ok().flatten()
+        });
+        let is_stored = stored.is_some();
         let shared = self.shared.get_or_init(|| {
-            let live = LiveTree::open(&self.root, &self.end).map_err(|error| error.to_string())?;
-            Ok(Arc::new(SharedTree::new(live, None)))
+            let (live, before) = match stored {
+                Some(stored) => stored,
+                None => {
+                    let live = LiveTree::open(&self.root, &self.end);
+                    (live.map_err(|error| error.to_string())?, None)
+                }
+            };
+            Ok(Arc::new(SharedTree::new(live, before)))
         });
         let shared = shared.as_ref().map_err(Clone::clone)?;
         if self.end.is_cancelled() {
             return Ok(());
         }
-        on_event(Event::Followed { root: self.root.clone(), counts: shared.counts() });
-        match shared.follow(&self.end) {
+        if is_stored {
+            shared.changes_since(None).map_err(|error| error.to_string())?;
+        }
+        let (root, counts) = (self.root.clone(), shared.counts());
+        on_event(Event::Followed { root, counts, is_stored });
+        let followed = match file {
+            None => shared.follow(&self.end),
+            Some(file) => {
+                let storing = Storing { tree: shared, file: file.clone(), last: None };
+                self.follow_and_store(storing, every, &not_stored)
+            }
+        };
+        match followed {
             Ok(()) if self.end.is_cancelled() => Ok(()),
             Ok(()) => Err("it is not there any more".to_owned()),
             Err(error) => Err(error.to_string()),
         }
+    }
+
+    /// Follows a tree while another thread stores it.
+    fn follow_and_store(
+        &self,
+        mut storing: Storing<'_>,
+        every: Duration,
+        on_failure: &(impl Fn(String) + Sync),
+    ) -> Result<(), Error> {
+        let shared = storing.tree;
+        let (ended, has_ended) = mpsc::channel::<()>();
+        std::thread::scope(|scope| {
+            let store = move || {
+                let mut last_failure = String::new();
+                loop {
+                    let waited = has_ended.recv_timeout(every);
+                    if let Err(why) = storing.store()
+                        && why != last_failure
+                    {
+                        on_failure(why.clone());
+                        last_failure = why;
+                    }
+                    if waited != Err(RecvTimeoutError::Timeout) {
+                        break;
+                    }
+                }
+            };
+            if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, store) {
+                on_failure(transect::reason(&error));
+            }
+            let followed = shared.follow(&self.end);
+            drop(ended);
+            followed
+        })
     }
 
     fn end(&self) {
@@ -74,8 +137,8 @@ impl Tree {
 }
 
 impl Trees {
-    pub(crate) fn new(roots: Vec<PathBuf>) -> Self {
-        let trees = roots.into_iter().map(|root| Tree::new(root, false));
+    pub(crate) fn new(roots: Vec<(PathBuf, Option<PathBuf>)>) -> Self {
+        let trees = roots.into_iter().map(|(root, file)| Tree::new(root, file, false));
         Self(Mutex::new(trees.collect()))
     }
 
@@ -123,7 +186,7 @@ impl Trees {
             match all.iter().find(same) {
                 Some(tree) => Arc::clone(tree),
                 None => {
-                    let tree = Tree::new(root, true);
+                    let tree = Tree::new(root, None, true);
                     start(Arc::clone(&tree)).map_err(|error| transect::reason(&error))?;
                     all.push(Arc::clone(&tree));
                     tree
@@ -140,9 +203,10 @@ impl Trees {
         found.map(|place| all.remove(place).end()).is_some()
     }
 
-    /// Follows a tree, until it is ended. Reports when it was read, and why it is not followed any more.
-    pub(crate) fn follow(&self, tree: &Tree, on_event: &impl Fn(Event)) {
-        if let Err(why) = tree.follow(on_event) {
+    /// Follows a tree, until it is ended, and stores it `every` so often. Reports when it was read, and why it is not followed any
+    /// more.
+    pub(crate) fn follow(&self, tree: &Tree, every: Duration, on_event: &(impl Fn(Event) + Sync)) {
+        if let Err(why) = tree.follow(every, on_event) {
             on_event(Event::NotFollowed { root: tree.root.clone(), why });
         }
         tree.has_ended.store(true, Ordering::Relaxed);

@@ -136,6 +136,7 @@ impl TestEnv {
             // Profiles and series are isolated.
             .env("XDG_CONFIG_HOME", self.dir.join("config"))
             .env("XDG_DATA_HOME", self.dir.join("data"))
+            .env("XDG_STATE_HOME", self.dir.join("state"))
             .env("XDG_RUNTIME_DIR", self.dir.join("runtime"))
             .env("TMPDIR", self.temporary())
             .env("XDG_CACHE_HOME", &self.cache)

@@ -19,6 +19,8 @@ in them. docs/SERVICE.md documents the protocol.
 
 Runs until it is interrupted, or idle for the time of --idle. Answers only programs of the same user.
 
+The trees are stored as snapshots in transect/live in $XDG_STATE_HOME (default ~/.local/state), which only you can read. When a service starts again, it compares its trees with them: names at once, attributes later. docs/LIVE.md explains what is answered meanwhile.
+
 Levels of the cache: watched (the system reports changes), checked (each request checks the listing and queries \
 attributes anew), frozen (nothing changes until it is invalidated), verified (nothing is kept).
 
@@ -54,6 +56,9 @@ pub(crate) struct LiveArgs {
     /// Use at most SIZE of memory for the cache; least recently used directories are dropped
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) memory: Option<usize>,
+    /// Store the trees every DURATION and at the end, so that a later start need not read them; 0 stores nothing
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = humantime::parse_duration)]
+    pub(crate) store_every: Duration,
     /// End after DURATION without a request: 90s, 15m, 8h
     #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
     pub(crate) idle: Option<Duration>,

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use transect::{FieldMask, FileType};
 use transect_cache::CacheOptions;
@@ -10,6 +11,7 @@ use transect_sys::file::query_attributes;
 
 use crate::args::LiveArgs;
 use crate::output::units::counted;
+use crate::series::name_of_root;
 use transect_program::user_dirs;
 
 use crate::{output, root_path};
@@ -41,7 +43,7 @@ pub(crate) fn run(args: &LiveArgs) -> Result<ExitStatus, CliError> {
     let place = socket.display();
     output::note(&format!("listening at '{place}', {}", args.level.as_str()));
     match cfg!(target_os = "linux") {
-        true => server = server.follow(roots),
+        true => server = server.follow(with_files(roots, args.store_every)),
         false if roots.is_empty() => {}
         false => {
             output::note("trees cannot be followed on this system yet: only attributes are served")
@@ -49,12 +51,14 @@ pub(crate) fn run(args: &LiveArgs) -> Result<ExitStatus, CliError> {
     }
     let mut serve = ServeOptions::default();
     serve.idle = args.idle;
+    serve.store_every = args.store_every;
     let is_complete = AtomicBool::new(true);
     let ended = server.run(&serve, &end, |event| match &event {
         Event::NotFollowed { .. } => {
             is_complete.store(false, Ordering::Relaxed);
             output::error(&describe(&event));
         }
+        Event::NotStored { .. } => output::error(&describe(&event)),
         Event::Followed { .. } => output::note(&describe(&event)),
         _ if args.verbose => output::note(&describe(&event)),
         _ => {}
@@ -66,6 +70,20 @@ pub(crate) fn run(args: &LiveArgs) -> Result<ExitStatus, CliError> {
         });
     }
     Ok(ExitStatus::complete_if(is_complete.into_inner()))
+}
+
+/// Returns each root with the file that stores its tree.
+fn with_files(roots: Vec<PathBuf>, every: Duration) -> Vec<(PathBuf, Option<PathBuf>)> {
+    let folder = match user_dirs::STATE.path("live") {
+        _ if every.is_zero() || roots.is_empty() => None,
+        Ok(folder) => Some(folder),
+        Err(error) => {
+            output::error(&format!("trees are not stored: {error}"));
+            None
+        }
+    };
+    let file = |root: &PathBuf| Some(folder.as_ref()?.join(name_of_root(root) + ".parquet"));
+    roots.into_iter().map(|root| (file(&root), root)).map(|(file, root)| (root, file)).collect()
 }
 
 /// Returns the path of a directory without links: clients resolve theirs, too.
@@ -91,9 +109,13 @@ fn describe(event: &Event) -> String {
             format!("process {process} disconnected after {questions}")
         }
         Event::Broken { process, why } => format!("process {process}: {why}"),
-        Event::Followed { root, counts } => {
+        Event::NotStored { root, why } => format!("'{}': {why}", root.display()),
+        Event::Followed { root, counts, is_stored } => {
             let (root, entries) = (root.display(), counted(counts.entries, "entry", "entries"));
             let mut text = format!("following '{root}', {entries}");
+            if *is_stored {
+                text += " as stored before, which are being compared";
+            }
             if counts.errors > 0 {
                 text += &format!(", {}", counted(counts.errors, "error", "errors"));
             }

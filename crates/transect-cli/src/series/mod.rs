@@ -89,6 +89,11 @@ pub(crate) fn series_directory() -> Result<PathBuf, CliError> {
     user_dirs::DATA.path(DIRECTORY)
 }
 
+/// Returns a name for what is stored of a root.
+pub(crate) fn name_of_root(root: &Path) -> String {
+    name::root_directory(root.as_os_str())
+}
+
 impl Series {
     /// Returns the series of a root on this machine.
     pub(crate) fn of(root: &Path) -> Result<Self, CliError> {

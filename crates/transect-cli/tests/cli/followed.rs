@@ -12,26 +12,34 @@ use transect_testkit::Mount;
 
 /// A service that follows a tree.
 pub(crate) struct Live {
-    running: Running,
+    pub(crate) running: Running,
     said: BufReader<ChildStderr>,
-    /// The message that it follows its tree.
-    following: String,
+    /// The message that it follows the tree, and those before.
+    pub(crate) first: String,
+    pub(crate) before: Vec<String>,
 }
 
 impl Live {
     pub(crate) fn start(env: &TestEnv, root: &str) -> Self {
-        Self::of(env.start(["live", "--idle", "15m", root]))
+        Self::start_with(env, &[root])
+    }
+
+    pub(crate) fn start_with(env: &TestEnv, args: &[&str]) -> Self {
+        Self::of(env.start(["live", "--idle", "15m"].iter().chain(args)))
     }
 
     /// Waits until a service that was started follows its tree.
-    fn of(mut running: Running) -> Self {
+    pub(crate) fn of(mut running: Running) -> Self {
         let mut said = BufReader::new(running.child.stderr.take().expect("a pipe"));
-        let mut line = String::new();
-        while !line.contains("following '") {
-            line.clear();
+        let mut before = Vec::new();
+        loop {
+            let mut line = String::new();
             assert!(said.read_line(&mut line).expect("a pipe can be read") > 0, "it ended");
+            if line.contains("following '") {
+                return Self { running, said, first: line, before };
+            }
+            before.push(line);
         }
-        Self { running, said, following: line }
     }
 
     /// Ends it, and returns its exit code and the rest of its messages.
@@ -44,12 +52,12 @@ impl Live {
 }
 
 /// Whether the service was asked, by the message.
-fn is_from_live(output: &Output) -> bool {
+pub(crate) fn is_from_live(output: &Output) -> bool {
     output.stderr_text().contains("from `transect live`, which follows '")
 }
 
 /// Returns the lines without those that tell times or the space on the disk, sorted: a walk prints entries as it finds them.
-fn sorted(output: &Output) -> Vec<String> {
+pub(crate) fn sorted(output: &Output) -> Vec<String> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut lines: Vec<String> = text.split(['\n', '\0']).map(str::to_owned).collect();
     lines.retain(|line| {
@@ -236,7 +244,7 @@ fn followed_tree_without_watches_left_answers_as_a_walk() {
     }
     let script = ["--user", "--map-root-user", "sh", "-c", limited];
     let live = Live::of(Running::start(env.command("unshare").args(script)));
-    assert!(live.following.contains("directories are not watched, and read again"));
+    assert!(live.first.contains("directories are not watched, and read again"));
     let cursor = env.transect(["changes", "--cursor", "tree"]).exits(0).stdout_text();
     let compare = |what: &str| {
         let told = env.transect(["list", "--columns", "type,size,mtime,path", "tree"]).exits(0);

@@ -20,6 +20,7 @@ mod duplicates_digests;
 mod examples;
 mod find;
 mod followed;
+mod followed_again;
 mod generate;
 mod goldens;
 mod harness;

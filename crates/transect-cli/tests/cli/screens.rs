@@ -199,6 +199,7 @@ fn run(env: &TestEnv, shown: &Shown, (width, height): (u16, u16), colours: bool)
         ("HOME", "/srv/.home"),
         ("XDG_CONFIG_HOME", "/srv/.home/config"),
         ("XDG_DATA_HOME", "/srv/.home/data"),
+        ("XDG_STATE_HOME", "/srv/.home/state"),
         ("XDG_RUNTIME_DIR", "/srv/.home/runtime"),
         ("XDG_CACHE_HOME", "/srv/.home/cache"),
         ("TMPDIR", "/srv/.home/tmp"),

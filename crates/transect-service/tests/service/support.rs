@@ -33,7 +33,7 @@ impl Served {
     pub(crate) fn following(temp: TempDir, root: PathBuf) -> Self {
         let mut options = CacheOptions::new(Level::Frozen);
         options.roots = vec![root.clone()];
-        let server = Server::bind(&socket_for(&temp), options).unwrap().follow(vec![root]);
+        let server = Server::bind(&socket_for(&temp), options).unwrap().follow(vec![(root, None)]);
         let served = Self::run(server, ServeOptions::default(), temp);
         served.wait_for("a tree that was read", |event| matches!(event, Event::Followed { .. }));
         served
