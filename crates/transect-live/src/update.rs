@@ -142,8 +142,11 @@ impl<'t> Pass<'t> {
                 self.forget(directory);
             }
         }
-        let Self { tree, editor, changes, .. } = self;
-        let mut table = editor.finish()?;
+        let Self { tree, editor, mut changes, .. } = self;
+        let (mut table, others) = editor.finish()?;
+        changes.extend(others.into_iter().map(|row| {
+            Change::new(ChangeKind::Modified, table.path(row), None, table.file_type(row))
+        }));
         if table.is_worn() {
             let (copy, renumbering) = table.renumbered()?;
             tree.places.renumber(&renumbering);

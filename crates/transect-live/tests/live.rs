@@ -197,6 +197,7 @@ tests! {
     live_tree_removed_and_made_again,
     live_tree_names_of_any_bytes,
     live_tree_hard_links_follow,
+    live_tree_changed_file_reported_for_each_name,
     live_tree_times_set_back,
     live_tree_other_names_known_after_a_gap,
     live_tree_ancestor_renamed_ends,
@@ -405,6 +406,31 @@ fn live_tree_hard_links_follow(watch: &WatchMethod) {
     assert_eq!(tree.table().hard_links(), 0);
     let walked = Table::read(temp.path()).unwrap();
     assert_eq!(tree.table().grand_total().apparent, walked.grand_total().apparent);
+}
+
+/// A notification has one name of a file; all its names get the new attributes.
+fn live_tree_changed_file_reported_for_each_name(watch: &WatchMethod) {
+    let temp = tree_of(watch, &["a/one", "a/other", "b/"]);
+    fs::hard_link(temp.join("a/one"), temp.join("b/two")).unwrap();
+    wait_for_ticks();
+    let now = SystemTime::now();
+    let mut tree = open(temp.path(), watch);
+    fs::write(temp.join("b/two"), "longer than before").unwrap();
+    let update = assert_current(&mut tree);
+    assert_eq!(changes(temp.path(), &update), ["modified a/one", "modified b/two"]);
+    assert!(assert_current(&mut tree).changes.is_empty());
+    // One of them is compared with the names, the other one behind.
+    let mut stored = tree.storable().map(|table| (table, now));
+    fs::write(temp.join("a/one"), "again").unwrap();
+    fs::write(temp.join("b/new"), "1").unwrap();
+    tree = resumed(tree, &mut stored, watch);
+    let update = assert_current(&mut tree);
+    let expected = ["added b/new", "modified a/one", "modified b/two"];
+    assert_eq!(changes(temp.path(), &update), expected);
+    fs::hard_link(temp.join("a/one"), temp.join("b/third")).unwrap();
+    let update = assert_current(&mut tree);
+    let expected = ["added b/third", "modified a/one", "modified b/two"];
+    assert_eq!(changes(temp.path(), &update), expected);
 }
 
 fn live_tree_times_set_back(watch: &WatchMethod) {

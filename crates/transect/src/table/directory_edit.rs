@@ -230,11 +230,12 @@ impl TableEditor {
         }
     }
 
-    /// Returns the table. Directories that have no place are gone, with everything below them.
+    /// Returns the table, and the names that were not queried, but are of files that have other attributes by another name.
+    /// Directories that have no place are gone, with everything below them.
     ///
     /// # Errors
     /// [`Error::TooManyEntries`]
-    pub fn finish(mut self) -> Result<Table, Error> {
+    pub fn finish(mut self) -> Result<(Table, Vec<Row>), Error> {
         for Detached { index, path } in std::mem::take(&mut self.detached) {
             let row = Row(self.table().directory_at(index).row);
             if let Some(path) = path {
@@ -258,14 +259,18 @@ impl TableEditor {
         // All names of a file have the same attributes, but only one of them may have been queried.
         let names: Vec<_> =
             self.editor.loose_names.iter().map(|(&row, &id)| (Row(row), id)).collect();
+        let mut others = Vec::new();
         for (row, id) in names {
             if let Some(now) = self.current.get(&id).copied() {
+                let state = |of: Attributes| (of.size(), of.allocated(), of.mtime(), of.ctime());
+                let before = state(self.table().attributes(row));
                 self.set_leaf(row, &now);
+                others.extend((state(self.table().attributes(row)) != before).then_some(row));
             }
         }
         let mut table = self.editor.charged_table();
         table.diagnostics = self.diagnostics;
-        Ok(table)
+        Ok((table, others))
     }
 
     fn forget_errors(&mut self, count: u64, is_gone: impl Fn(&ScanError) -> bool) {

@@ -95,7 +95,7 @@ mod tests {
                     let gone = crate::table::EntryChange { name: &name, now: None, directory: None };
                     let mut editor = TableEditor::new(&table);
                     editor.change(directory, None, &[gone]).unwrap();
-                    table = editor.finish().unwrap();
+                    table = editor.finish().unwrap().0;
                 }
             }
         }

@@ -65,7 +65,7 @@ fn follow(table: &Table, root: &Path) -> Table {
         let gone = names.iter().map(|name| EntryChange { name, now: None, directory: None });
         editor.change(id, None, &gone.collect::<Vec<_>>()).unwrap();
     }
-    editor.finish().unwrap()
+    editor.finish().unwrap().0
 }
 
 fn query(path: &Path) -> Attributes {
@@ -149,7 +149,7 @@ fn table_directory_removed_by_earlier_edit_does_not_return() {
     let mut editor = TableEditor::new(&table);
     editor.change(a_id, None, &[gone]).unwrap();
     let other = table.without(&RowSet::from_iter([b]), RemovedNames::Deleted).unwrap();
-    for without in [editor.finish().unwrap(), other] {
+    for without in [editor.finish().unwrap().0, other] {
         let mut editor = TableEditor::new(&without);
         let (name, now) = ("new".as_ref(), query(&temp.join("a/b/c")));
         for id in [b_id, c_id] {
@@ -159,7 +159,7 @@ fn table_directory_removed_by_earlier_edit_does_not_return() {
         let change = EntryChange { name, now: Some(now), directory: Some(c_id) };
         let new = editor.change(root_id, None, &[change]).unwrap()[0].unwrap();
         assert_ne!(new, c_id);
-        let edited = editor.finish().unwrap();
+        let edited = editor.finish().unwrap().0;
         let row = edited.directory_row(new).unwrap();
         assert_eq!(edited.children(row).len(), 0);
         let total = edited.grand_total();

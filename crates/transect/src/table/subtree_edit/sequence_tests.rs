@@ -332,7 +332,7 @@ fn follow(table: &Table, ids: &mut Ids, before: &Tree, after: &Tree) -> Table {
             .collect();
         editor.change(id, None, &lost).unwrap();
     }
-    editor.finish().unwrap()
+    editor.finish().unwrap().0
 }
 
 fn change() -> impl Strategy<Value = Change> {
@@ -419,7 +419,7 @@ fn directory_in_itself_or_at_two_names_is_unread_there() {
     }
     let twice = editor.change(root, None, &[put("x", inner), put("y", inner)]).unwrap();
     assert!(twice[0] == Some(inner) && twice[1] != Some(inner));
-    let table = editor.finish().unwrap();
+    let table = editor.finish().unwrap().0;
     assert_eq!(table.grand_total().directories, 6);
     assert_eq!(table.iter().count(), 6);
 }
