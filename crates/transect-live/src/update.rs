@@ -265,6 +265,10 @@ impl<'t> Pass<'t> {
                 && is_same(&self.table().attributes(before), &attributes)
                 && (!is_directory || known.is_some())
             {
+                // Another name may have gone since: the table then counts down from what was queried now.
+                if link_count.is_some_and(|count| count > 1) {
+                    changes.push(EntryChange { name, now: Some(attributes), directory: None });
+                }
                 continue;
             }
             if known.is_some_and(|known| self.is_in_or_below(directory, known)) {

@@ -309,6 +309,8 @@ impl Editor {
         }
         for (id, mut rows) in names {
             let (table, link_count) = (&self.table, self.loose[&id].link_count);
+            // A count that was queried after another name had gone was counted down once too often.
+            let link_count = if link_count == 0 { 0 } else { link_count.max(rows.len() as u32) };
             rows.sort_by_cached_key(|&row| (table.preorder_key(table.parent_of(Row(row))), row));
             let all_here = link_count == 0 || link_count as usize <= rows.len();
             self.set_link_counts(&rows, link_count);

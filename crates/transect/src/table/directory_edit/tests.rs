@@ -166,3 +166,41 @@ fn table_directory_removed_by_earlier_edit_does_not_return() {
         assert_eq!((total.entries(), total.files, total.apparent), (4, 1, 3));
     }
 }
+
+/// A name that is gone is noticed after the link count without it was queried, and after another name.
+#[test]
+fn edits_links_stay_together_whatever_order_they_are_noticed_in() {
+    let temp = TempDir::new();
+    let path = |name: &str| temp.join(name);
+    fs::write(path("a"), "12345").unwrap();
+    fs::hard_link(path("a"), path("b")).unwrap();
+    let before = read(temp.path());
+    fs::hard_link(path("a"), path("c")).unwrap();
+    fs::remove_file(path("b")).unwrap();
+    let edit = |table: &Table, changes: &[(&str, bool)]| {
+        let mut editor = TableEditor::new(table);
+        let root = table.directory_id(table.roots().next().unwrap()).unwrap();
+        let names: Vec<_> = changes.iter().map(|(name, _)| OsString::from(name)).collect();
+        let changes = names.iter().zip(changes).map(|(name, (_, is_there))| EntryChange {
+            name,
+            now: is_there.then(|| query(&temp.join(name))),
+            directory: None,
+        });
+        editor.change(root, None, &changes.collect::<Vec<_>>()).unwrap();
+        editor.finish().unwrap().0
+    };
+    let noticed = edit(&before, &[("a", true), ("c", true)]);
+    let noticed = edit(&noticed, &[("b", false)]);
+    for table in [&noticed, &noticed.renumbered().unwrap().0] {
+        let root = table.roots().next().unwrap();
+        for name in ["a", "c"] {
+            let row = table.child(root, name.as_ref()).unwrap();
+            assert_eq!(table.link_count(row), Some(2), "{name}");
+        }
+        assert_eq!(table.hard_links(), 1);
+    }
+    fs::write(path("c"), "1234567").unwrap();
+    let written = edit(&noticed.renumbered().unwrap().0, &[("c", true)]);
+    let row = written.child(written.roots().next().unwrap(), "a".as_ref()).unwrap();
+    assert_eq!(written.size(row), Some(7), "by its other name");
+}
