@@ -114,6 +114,14 @@ impl SharedTree {
         self.waker.wake();
     }
 
+    /// Makes the root count as gone, and wakes who [listens](SharedTree::on_change): for a tree that nothing follows any more.
+    pub fn end(&self) {
+        let gone = Update { changes: Vec::new(), was_gap: false, is_root_gone: true };
+        if self.state().journal.add(gone, |_| Vec::new()) {
+            self.listeners().all.iter().for_each(|(_, call)| call());
+        }
+    }
+
     /// Returns the table with every change that was made before this call; `None` if it has no such path, or if that cannot
     /// be read completely. Directories in and below the path that are not watched are compared with the table. If
     /// attributes are wanted after a gap, those in and below the path are compared now, unless they are many.

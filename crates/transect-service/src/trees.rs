@@ -206,7 +206,14 @@ impl Trees {
     /// Follows a tree, until it is ended, and stores it `every` so often. Reports when it was read, and why it is not followed any
     /// more.
     pub(crate) fn follow(&self, tree: &Tree, every: Duration, on_event: &(impl Fn(Event) + Sync)) {
-        if let Err(why) = tree.follow(every, on_event) {
+        let followed = tree.follow(every, on_event);
+        // Clients that wait for changes of it would wait forever. At the end of the service, their connections are closed.
+        if let (true, Some(Ok(shared))) =
+            (followed.is_err() || tree.is_requested, tree.shared.get())
+        {
+            shared.end();
+        }
+        if let Err(why) = followed {
             on_event(Event::NotFollowed { root: tree.root.clone(), why });
         }
         tree.has_ended.store(true, Ordering::Relaxed);

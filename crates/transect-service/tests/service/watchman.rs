@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use transect_service::watchman::bser::Version;
 use transect_service::watchman::{Encoding, Value, ask, take_message};
-use transect_testkit::TempDir;
+use transect_testkit::{TempDir, within};
 
 use crate::raw::{RawStream, connect};
 use crate::support::Served;
@@ -104,4 +104,33 @@ fn watchman_subscription_reports_changes_until_its_root_goes() {
     fs::remove_dir(&root).unwrap();
     let end = receive(&mut stream, &mut input);
     assert_eq!(end.get("canceled"), Some(&true.into()), "{end:?}");
+}
+
+#[test]
+fn watchman_subscription_and_own_client_learn_of_watch_del_by_another_client() {
+    let (served, _) = following();
+    let root = served.temp.path().canonicalize().unwrap().join("other");
+    fs::create_dir(&root).unwrap();
+    let path = root.to_str().unwrap();
+    let (mut stream, mut input) = (connect(&served), Vec::new());
+    let mut out = Vec::new();
+    Encoding::Json.append(&mut out, &command("watch", &[path], ""));
+    Encoding::Json.append(&mut out, &command("subscribe", &[path, "mine"], "{}"));
+    stream.write_all(&out).unwrap();
+    for key in ["watch", "subscribe", "files"] {
+        assert!(receive(&mut stream, &mut input).get(key).is_some(), "{key}");
+    }
+    let mut own = served.client();
+    let begin = own.changes(&root, None, false).unwrap().unwrap().header.cursor;
+    let waiting = {
+        let root = root.clone();
+        std::thread::spawn(move || own.changes(&root, Some(begin), true).unwrap().unwrap())
+    };
+    let answer = ask(&served.socket(), Encoding::Json, &command("watch-del", &[path], ""));
+    let (_, answer, _) = take_message(&answer.unwrap(), usize::MAX).unwrap().unwrap();
+    assert_eq!(answer.get("watch-del"), Some(&true.into()));
+    let end = within("the end of the subscription", move || receive(&mut stream, &mut input));
+    assert_eq!(end.get("canceled"), Some(&true.into()), "{end:?}");
+    let answer = within("the answer", move || waiting.join().unwrap());
+    assert!(answer.header.is_root_gone);
 }
