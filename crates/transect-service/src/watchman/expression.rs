@@ -95,16 +95,17 @@ fn has_hidden(path: &[u8]) -> bool {
 }
 
 impl Expression {
-    /// Parses an expression.
+    /// Parses an expression. With `ignore_case`, all its terms ignore it.
     ///
     /// # Errors
     /// The reason why it is malformed or not supported.
-    pub(super) fn parse(value: &Value) -> Result<Self, String> {
+    pub(super) fn parse(value: &Value, ignore_case: bool) -> Result<Self, String> {
         let whole = std::slice::from_ref(value);
         let term = value.array().unwrap_or(whole);
         let name = term.first().and_then(Value::str).ok_or("an expression term has no name")?;
         let rest = &term[1..];
-        let all = |terms: &[Value]| terms.iter().map(Self::parse).collect::<Result<Vec<_>, _>>();
+        let parse = |term: &Value| Self::parse(term, ignore_case);
+        let all = |terms: &[Value]| terms.iter().map(parse).collect::<Result<Vec<_>, _>>();
         let wrong = || format!("invalid arguments of the expression term '{name}'");
         let scope = |value: Option<&Value>| match value.map(Value::str) {
             None | Some(Some("basename")) => Ok(false),
@@ -117,7 +118,7 @@ impl Expression {
             "allof" => Self::AllOf(all(rest)?),
             "anyof" => Self::AnyOf(all(rest)?),
             "not" => match rest {
-                [only] => Self::Not(Self::parse(only)?.into()),
+                [only] => Self::Not(parse(only)?.into()),
                 _ => return Err(wrong()),
             },
             "exists" => Self::Exists,
@@ -130,13 +131,13 @@ impl Expression {
             "name" | "iname" => Self::Name {
                 names: strings(rest.first().ok_or_else(wrong)?).ok_or_else(wrong)?,
                 is_whole: scope(rest.get(1))?,
-                ignore_case: name == "iname",
+                ignore_case: ignore_case || name == "iname",
             },
             "match" | "imatch" => {
                 let hidden = rest.get(2).and_then(|options| options.get("includedotfiles"));
                 let hidden = hidden.is_some_and(Value::is_true);
                 let pattern = rest.first().ok_or_else(wrong)?;
-                let pattern = Pattern::new(pattern, name == "imatch", hidden)?;
+                let pattern = Pattern::new(pattern, ignore_case || name == "imatch", hidden)?;
                 Self::Match { pattern, is_whole: scope(rest.get(1))? }
             }
             "dirname" | "idirname" => {
@@ -148,7 +149,7 @@ impl Expression {
                     Some(_) => return Err(wrong()),
                 };
                 let directory = rest.first().and_then(Value::bytes).ok_or_else(wrong)?.to_vec();
-                Self::Below { directory, depth, ignore_case: name == "idirname" }
+                Self::Below { directory, depth, ignore_case: ignore_case || name == "idirname" }
             }
             "size" => Self::Size(Comparison::of(rest).ok_or_else(wrong)?),
             _ => return Err(format!("unknown expression term '{name}'")),
@@ -244,8 +245,12 @@ mod tests {
     const SIZE: u64 = 5;
 
     fn accepts(expression: &str, name: &str) -> bool {
+        accepts_in(expression, name, false)
+    }
+
+    fn accepts_in(expression: &str, name: &str, ignore_case: bool) -> bool {
         let expression = Value::from_json(expression.as_bytes()).unwrap();
-        let expression = Expression::parse(&expression).unwrap();
+        let expression = Expression::parse(&expression, ignore_case).unwrap();
         let file_type = FileType::File;
         let name = name.as_bytes();
         expression.accepts(&Candidate { name, exists: true, file_type, size: SIZE })
@@ -289,6 +294,19 @@ mod tests {
     }
 
     #[test]
+    fn expression_of_a_query_that_ignores_case_ignores_it_in_all_terms() {
+        for expression in [
+            r#"["name", "B"]"#,
+            r#"["not", ["not", ["name", "a/B", "wholename"]]]"#,
+            r#"["anyof", ["match", "B*"]]"#,
+            r#"["dirname", "A"]"#,
+        ] {
+            assert!(accepts_in(expression, "a/b", true), "{expression}");
+            assert!(!accepts_in(expression, "a/b", false), "{expression}");
+        }
+    }
+
+    #[test]
     fn expression_malformed_or_unknown_refused() {
         for (text, why) in [
             ("[]", "an expression term has no name"),
@@ -306,9 +324,9 @@ mod tests {
             (r#"["suffix", {}]"#, "a suffix is not a string"),
         ] {
             let value = Value::from_json(text.as_bytes()).unwrap();
-            assert_eq!(Expression::parse(&value).unwrap_err(), why, "{text}");
+            assert_eq!(Expression::parse(&value, false).unwrap_err(), why, "{text}");
         }
         let glob = Value::from_json(br#"["match", "[a"]"#).unwrap();
-        assert!(Expression::parse(&glob).unwrap_err().contains("[a"));
+        assert!(Expression::parse(&glob, false).unwrap_err().contains("[a"));
     }
 }

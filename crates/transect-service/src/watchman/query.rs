@@ -166,7 +166,9 @@ impl Query {
         let relative_root = value.get("relative_root").map(Value::bytes);
         let relative_root =
             relative_root.unwrap_or(Some(b"")).ok_or("`relative_root` is not a path")?;
-        let expression = value.get("expression").map_or(Ok(Expression::True), Expression::parse);
+        let expression = value.get("expression");
+        let expression =
+            expression.map_or(Ok(Expression::True), |it| Expression::parse(it, ignore_case));
         let usual = ["name", "exists", "new", "size", "mode"].map(Value::from);
         let fields = array("fields")?.unwrap_or(&usual).iter().map(Field::parse);
         Ok(Self {
@@ -174,7 +176,9 @@ impl Query {
             relative_root: name_from_bytes(relative_root.to_vec()).into(),
             globs: globs.transpose()?,
             suffixes: value.get("suffix").map(suffixes).transpose()?,
-            paths: array("path")?.map(|it| it.iter().map(path).collect()).transpose()?,
+            paths: array("path")?
+                .map(|it| it.iter().map(|it| path(it, ignore_case)).collect())
+                .transpose()?,
             expression: expression?,
             fields: fields.collect::<Result<_, _>>()?,
             is_empty_if_fresh: is_set("empty_on_fresh_instance"),
@@ -390,7 +394,7 @@ fn path_of(name: &[u8]) -> PathBuf {
 }
 
 /// Parses an element of `path`: a path, or an object with it and how much deeper files may be.
-fn path(value: &Value) -> Result<Expression, String> {
+fn path(value: &Value, ignore_case: bool) -> Result<Expression, String> {
     let path = value.get("path").unwrap_or(value);
     let depth = value.get("depth").and_then(Value::int).filter(|&depth| depth >= 0);
     let mut below = vec!["dirname".into(), path.clone()];
@@ -398,5 +402,6 @@ fn path(value: &Value) -> Result<Expression, String> {
         below.push(vec!["depth".into(), "le".into(), Value::Int(depth)].into());
     }
     let itself = vec!["name".into(), path.clone(), "wholename".into()];
-    Expression::parse(&vec!["anyof".into(), below.into(), itself.into()].into())
+    let either = vec!["anyof".into(), below.into(), itself.into()].into();
+    Expression::parse(&either, ignore_case)
 }
