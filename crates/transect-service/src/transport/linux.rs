@@ -4,8 +4,7 @@
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::net::Shutdown;
-use std::os::fd::AsFd;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -13,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
-use rustix::fs::OFlags;
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
@@ -74,17 +73,23 @@ impl Listener {
                 .map_err(|error| Error::Path("replace", socket.to_owned(), error))?;
         }
         let failed = |error| Error::Path("listen at", socket.to_owned(), error);
-        let listener = UnixListener::bind(socket).map_err(failed)?;
-        // Until this is done, other users can connect; they are rejected.
-        fs::set_permissions(socket, Permissions::from_mode(0o600)).map_err(failed)?;
+        let listener = listen_privately(socket).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let id = query_attributes(socket, FieldMask::FILE_ID, false).map_err(failed)?.file_id();
         Ok(Self { socket: socket.to_owned(), id, listener, _lock: lock })
     }
 
-    /// Lets all users connect.
+    /// Lets all users connect. What another user has put in the place of the socket keeps its mode: root may listen in a
+    /// directory of that user.
     pub(crate) fn admit_all_users(&self) -> io::Result<()> {
-        fs::set_permissions(&self.socket, Permissions::from_mode(0o666))
+        let flags = (OFlags::PATH | OFlags::NOFOLLOW).bits().cast_signed();
+        let socket = OpenOptions::new().read(true).custom_flags(flags).open(&self.socket)?;
+        if attributes_of(&socket)?.file_type() != FileType::Socket {
+            return Err(io::Error::other("it is not a socket any more"));
+        }
+        // Before Linux 6.6, only this link leads to the mode of such a descriptor.
+        let link = format!("/proc/self/fd/{}", socket.as_raw_fd());
+        fs::set_permissions(link, Permissions::from_mode(0o666))
     }
 
     /// Waits for a connection, at most for `longest`. Returns whether there may be one.
@@ -121,6 +126,19 @@ impl Drop for Listener {
             let _ = fs::remove_file(&self.socket);
         }
     }
+}
+
+/// Listens at a socket that only the user of this process can connect to.
+fn listen_privately(path: &Path) -> io::Result<UnixListener> {
+    /// As the standard library.
+    const WAITING: i32 = 128;
+    let (family, kind) = (AddressFamily::UNIX, SocketType::STREAM);
+    let socket = rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None)?;
+    // Its file gets this mode. Changed later, by the path, it might be that of another file by then.
+    rustix::fs::fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
+    rustix::net::bind(&socket, &SocketAddrUnix::new(path)?)?;
+    rustix::net::listen(&socket, WAITING)?;
+    Ok(socket.into())
 }
 
 /// Returns whether a socket exists. Any other file is an error.
@@ -353,6 +371,27 @@ mod tests {
         assert_eq!(usual(Some("/run/user/7")), Path::new("/run/user/7/transect/cache.sock"));
         let own = format!("/tmp/transect-{}/cache.sock", geteuid().as_raw());
         assert_eq!(usual(None), Path::new(&own));
+    }
+
+    #[test]
+    fn admit_all_users_socket_replaced_by_link_or_file_refused() {
+        let temp = TempDir::new();
+        let (socket, other) = (temp.join("socket"), temp.join("other"));
+        let listener = Listener::bind(&socket).unwrap();
+        let mode = |path: &Path| query_attributes(path, FieldMask::MODE, false).unwrap().mode();
+        assert_eq!(mode(&socket), Some(0o140_600));
+        listener.admit_all_users().unwrap();
+        assert_eq!(mode(&socket), Some(0o140_666));
+        fs::write(&other, "").unwrap();
+        fs::set_permissions(&other, Permissions::from_mode(0o600)).unwrap();
+        let links: [fn(&Path, &Path) -> io::Result<()>; 2] =
+            [|to, at| std::os::unix::fs::symlink(to, at), |to, at| fs::hard_link(to, at)];
+        for link in links {
+            fs::remove_file(&socket).unwrap();
+            link(&other, &socket).unwrap();
+            assert!(listener.admit_all_users().is_err());
+            assert_eq!(mode(&other), Some(0o100_600));
+        }
     }
 
     #[test]
