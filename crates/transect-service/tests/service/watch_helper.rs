@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
 use std::io::{IoSlice, IoSliceMut, Read};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -138,13 +138,17 @@ impl RawClient {
 }
 
 fn send(control: &UnixStream, letter: u8, descriptor: Option<&impl AsFd>) {
+    let descriptors: Vec<_> = descriptor.iter().map(|it| it.as_fd()).collect();
+    send_all(control, letter, &descriptors);
+}
+
+fn send_all(control: &UnixStream, letter: u8, descriptors: &[BorrowedFd<'_>]) {
     let mut message = [0; 25];
     message[0] = letter;
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(9))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    let descriptors: Vec<_> = descriptor.iter().map(|it| it.as_fd()).collect();
     if !descriptors.is_empty() {
-        ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
+        ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
     }
     // The helper may have closed the connection.
     let _ = sendmsg(control, &[IoSlice::new(&message)], &mut ancillary, SendFlags::NOSIGNAL);
@@ -269,6 +273,31 @@ fn helper_limits_directories_and_connections_of_a_user() {
         let _other = as_nobody(|| setup.watcher().unwrap());
         assert!(as_nobody(|| setup.watcher().is_err()), "three in all");
         drop((first, second));
+    });
+}
+
+#[test]
+fn helper_closes_descriptors_that_it_does_not_expect() {
+    let test = "helper_closes_descriptors_that_it_does_not_expect";
+    let Some(setup) = Setup::new(test, HelperLimits::default()) else { return };
+    setup.run(|| {
+        let open = File::open(setup.at("open")).unwrap();
+        for (letter, count, is_refused) in [(b'w', 1, false), (b'w', 8, false), (b's', 8, true)] {
+            let raw = RawClient::connect(&setup);
+            let (read, write) = rustix::pipe::pipe().unwrap();
+            let mut all = vec![write.as_fd(); count];
+            if letter == b'w' {
+                all.insert(0, open.as_fd());
+            }
+            send_all(&raw.control, letter, &all);
+            drop(write);
+            assert_eq!(raw.settle().is_none(), is_refused, "{count}");
+            // This waits as long as a process has the other end.
+            let rest = transect_testkit::within("the end of the pipe", move || {
+                File::from(read).read_to_end(&mut Vec::new()).unwrap()
+            });
+            assert_eq!(rest, 0);
+        }
     });
 }
 
