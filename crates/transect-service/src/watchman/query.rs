@@ -221,7 +221,7 @@ impl Query {
                 add(&File { name, row, file_type, is_new: !existed });
             }
         } else if !self.is_empty_if_fresh {
-            all_below(&view, row, add);
+            all_below(&view.table, row, add);
         }
         Ok(Found { cursor, is_fresh: touched.is_none(), files })
     }
@@ -359,16 +359,14 @@ fn touched(
     Some(all)
 }
 
-/// Calls `add` with everything below a directory, which exists; as Watchman, with nothing in directories that cannot be opened.
-fn all_below(view: &View, directory: Option<Row>, mut add: impl FnMut(&File<'_>)) {
-    let View { table, closed, .. } = view;
+/// Calls `add` with everything below a directory, which exists. Of a directory that cannot be opened any more, this is what
+/// was in it before: once it is open again, only what differs from that is a change.
+fn all_below(table: &Table, directory: Option<Row>, mut add: impl FnMut(&File<'_>)) {
     let mut order = table.in_tree_order_from(directory.into_iter().collect());
     // The path of the current entry, and where the names in it end.
     let (mut path, mut ends): (Vec<u8>, Vec<usize>) = (Vec::new(), Vec::new());
-    let mut enters = true;
-    while TreeOrder::advance(&mut order, enters) {
+    while TreeOrder::advance(&mut order, true) {
         let (row, depth) = (order.row(), order.depth());
-        enters = !closed.contains_key(&row);
         if depth == 0 {
             continue;
         }
