@@ -124,7 +124,7 @@ fn watchman_subscription_and_own_client_learn_of_watch_del_by_another_client() {
     let begin = own.changes(&root, None, false).unwrap().unwrap().header.cursor;
     let waiting = {
         let root = root.clone();
-        std::thread::spawn(move || own.changes(&root, Some(begin), true).unwrap().unwrap())
+        std::thread::spawn(move || own.changes(&root, Some(begin), true).unwrap())
     };
     let answer = ask(&served.socket(), Encoding::Json, &command("watch-del", &[path], ""));
     let (_, answer, _) = take_message(&answer.unwrap(), usize::MAX).unwrap().unwrap();
@@ -132,5 +132,6 @@ fn watchman_subscription_and_own_client_learn_of_watch_del_by_another_client() {
     let end = within("the end of the subscription", move || receive(&mut stream, &mut input));
     assert_eq!(end.get("canceled"), Some(&true.into()), "{end:?}");
     let answer = within("the answer", move || waiting.join().unwrap());
-    assert!(answer.header.is_root_gone);
+    // Its request may have come after the command.
+    assert!(answer.is_err() || answer.unwrap().header.is_root_gone);
 }
