@@ -10,7 +10,7 @@ use transect_text::size;
 use super::one_of;
 
 pub(crate) const LIVE_NOTES: &str = "\
-Reads the PATHs once, and then follows what changes in them. `list`, `usage` and `find` take their answers from there, \
+Reads the PATHs once, and then follows what changes in them. `list`, `usage`, `find`, `tui` and `map` take their answers from there, \
 with every change that was made before they ask, and `watch` and `changes` what changed; a message reports it. \
 docs/LIVE.md says what is noticed. Other file systems below a PATH are not entered. Linux only so far.
 
