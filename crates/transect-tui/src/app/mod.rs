@@ -297,7 +297,7 @@ impl App {
             }
             Message::NotFollowed => {
                 self.is_followed = false;
-                self.error("the tree is not followed any more: r reads it again".to_owned());
+                self.error("not followed any more: r reads again".to_owned());
             }
             Message::Before(before) => self.set_before(before),
             Message::Sorted { request, entries } if self.listing.awaits(request) => {
