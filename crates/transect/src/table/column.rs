@@ -128,7 +128,7 @@ impl<T: Cell> Column<T> {
     }
 }
 
-/// Returns a value so many times, with room for those of a whole chunk.
+/// Returns `count` equal values, with room for those of a whole chunk.
 fn filled<T: Copy>(value: T, count: usize) -> Vec<T> {
     let mut values = Vec::with_capacity(CHUNK);
     values.resize(count, value);
