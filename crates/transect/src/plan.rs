@@ -23,8 +23,9 @@ use crate::progress::Progress;
 /// nothing.
 const DEFAULT_DEVICE_THREADS: usize = 32;
 
-/// The default number of threads on a network: each answer takes milliseconds, however many are under way.
-const DEFAULT_NETWORK_THREADS: usize = 128;
+/// The default number of threads on a network: each answer takes milliseconds, however many are under way. More gained
+/// nothing (`bench/slow/compare`).
+const DEFAULT_NETWORK_THREADS: usize = 192;
 
 /// The largest default number of threads while directories come from memory or wait for a device, on any number of cores: the
 /// largest that was measured.

@@ -10,24 +10,18 @@ use crate::plan::MaxThreads;
 const SLOW_DIRECTORY: Duration = Duration::from_micros(60);
 const SLOW_ENTRY: Duration = Duration::from_micros(8);
 
-/// If two directories take at least this many times the limit above, the device is slow, as a network is.
-const FAR_SLOWER: u8 = 8;
+/// If two directories wait at least so many times [`SLOW_DIRECTORY`], the device is slow, as a network is.
+const FAR_SLOWER: u8 = 16;
 
-/// Each time there are so many threads more, a directory must take longer by as much again: it waits for the others, too.
-const CROWD: u32 = 8;
+/// Each time there are so many threads more, a directory must wait longer by as much again: it waits for the others, too.
+const CROWD: u32 = 32;
 
-/// So many threads are what a disk is worth. With them, some directories take very long on any disk, which is no reason for more.
-const MANY: usize = 32;
-
-/// The threads that may wait for a device, for each time that a directory takes as long as the slowest one from memory.
-/// Chosen by `bench/slow/compare`.
-const THREADS_PER_TIME: usize = 4;
-
-/// How many times as long as from memory directories take; 0 if they come from memory.
+/// How many times [`SLOW_DIRECTORY`] directories wait; 0 if they come from memory. Each time is worth one thread
+/// (`bench/slow/compare`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Latency {
     times: u8,
-    /// The most that was proved before there were [`MANY`] threads.
+    /// The most that was proved so far.
     most: u8,
 }
 
@@ -39,7 +33,7 @@ impl Latency {
     pub(super) fn max_threads(self, max: MaxThreads) -> usize {
         match self.is_memory() {
             true => max.memory,
-            false => (THREADS_PER_TIME * usize::from(self.most)).clamp(max.device, max.network),
+            false => usize::from(self.most).clamp(max.device, max.network),
         }
     }
 
@@ -49,14 +43,12 @@ impl Latency {
     }
 }
 
-/// How many times as long as from memory the last eight directories, or batches of a large one, of a thread took.
+/// How many times [`SLOW_DIRECTORY`] the last eight directories of a thread waited, or batches of a large one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DeviceWait {
     /// The last one first; 0 for a fast one.
     recent: [u8; 8],
     most: u8,
-    /// Whether there were many threads at the last one.
-    is_crowded: bool,
 }
 
 impl DeviceWait {
@@ -65,17 +57,13 @@ impl DeviceWait {
     pub(super) fn expecting(latency: Latency) -> Self {
         let Latency { times, most } = latency;
         let known = if times >= FAR_SLOWER { times } else { 0 };
-        Self { recent: [0, known, known, 0, 0, 0, 0, 0], most, is_crowded: false }
+        Self { recent: [0, known, known, 0, 0, 0, 0, 0], most }
     }
 
     /// Adds a directory that was read while there were so many threads.
     pub(super) fn add(&mut self, entries: u32, took: Duration, threads: usize) {
-        let limit = SLOW_DIRECTORY + SLOW_ENTRY * entries;
-        let times = match took > limit {
-            true => (took.as_micros() / (limit * (1 + threads as u32 / CROWD)).as_micros()).max(1),
-            false => 0,
-        };
-        self.is_crowded = threads >= MANY;
+        let wait = took.saturating_sub(SLOW_ENTRY * entries);
+        let times = wait.as_micros() / (SLOW_DIRECTORY * (1 + threads as u32 / CROWD)).as_micros();
         self.recent.rotate_right(1);
         self.recent[0] = u8::try_from(times).unwrap_or(u8::MAX);
     }
@@ -99,8 +87,7 @@ impl DeviceWait {
             return Latency::default();
         }
         let times = self.proved_times();
-        let most = if self.is_crowded { self.most } else { times.max(self.most) };
-        let latency = Latency { times, most };
+        let latency = Latency { times, most: times.max(self.most) };
         *self = Self::expecting(latency);
         latency
     }
@@ -133,37 +120,40 @@ mod tests {
             assert_eq!(after(few), 0, "{few:?}");
         }
         for disk in [&[200; 3][..], &[200, 20, 200, 20, 200], &[stall, 20, 200, 200]] {
-            assert_eq!(after(disk), 1, "{disk:?}");
+            assert_eq!(after(disk), 2, "{disk:?}");
         }
-        assert_eq!(after(&[1_000, 1_000, 1_000]), 7);
-        assert_eq!(after(&[2_800, 14_000]), 20);
-        assert_eq!(after(&[2_800, 2_800, 14_000, 20]), 0);
+        assert_eq!(after(&[1_400, 1_400, 1_400]), 22);
+        assert_eq!(after(&[1_400, 14_000]), 22);
+        assert_eq!(after(&[1_400, 1_400, 14_000, 20]), 0);
     }
 
     #[test]
     fn proof_repeated_by_one_directory_only_if_far_slower() {
         let mut disk = DeviceWait::default();
-        assert_eq!(proof_after(&mut disk, &[280; 3], 1), (2, 2));
+        assert_eq!(proof_after(&mut disk, &[280; 3], 1), (3, 3));
         assert_eq!(proof_after(&mut disk, &[280; 2], 1), (0, 0));
-        assert_eq!(proof_after(&mut disk, &[280], 1), (2, 2));
+        assert_eq!(proof_after(&mut disk, &[280], 1), (3, 3));
         let mut network = DeviceWait::default();
-        assert_eq!(proof_after(&mut network, &[14_000; 2], 1), (100, 100));
+        assert_eq!(proof_after(&mut network, &[6_080; 2], 1), (100, 100));
         let mut started = DeviceWait::expecting(Latency { times: 100, most: 100 });
         for waits in [&mut network, &mut started] {
             assert_eq!(proof_after(waits, &[], 1), (0, 0));
-            assert_eq!(proof_after(waits, &[20, 14_000], 1), (100, 100));
+            assert_eq!(proof_after(waits, &[20, 6_080], 1), (100, 100));
         }
     }
 
     #[test]
-    fn most_threads_follow_from_directories_without_a_crowd() {
+    fn threads_follow_from_the_longest_wait_without_other_threads() {
         let max = MaxThreads { memory: 2, device: 32, network: 128 };
         let most = |times, most| Latency { times, most }.max_threads(max);
-        assert_eq!([most(0, 0), most(1, 1), most(20, 20), most(255, 255)], [2, 32, 80, 128]);
-        // With many threads, a disk takes as long.
-        let mut disk = DeviceWait::expecting(Latency { times: 1, most: 1 });
-        assert_eq!(proof_after(&mut disk, &[20_000; 8], 32), (28, 1));
-        let mut network = DeviceWait::expecting(Latency { times: 100, most: 100 });
-        assert_eq!(proof_after(&mut network, &[20_000; 8], 32), (28, 100));
+        assert_eq!([most(0, 0), most(1, 1), most(80, 80), most(255, 255)], [2, 32, 80, 128]);
+        assert_eq!(most(20, 80), 80);
+        // Directories that take twice as long with twice as many threads are worth no more of these.
+        let most_after = |micros, threads| {
+            let mut waits = DeviceWait::expecting(Latency { times: 20, most: 20 });
+            proof_after(&mut waits, &[micros; 8], threads).1
+        };
+        assert_eq!([most_after(2_480, 32), most_after(3_720, 64)], [20, 20]);
+        assert_eq!([most_after(26_000, 1), most_after(26_000, 58)], [255, 216]);
     }
 }

@@ -24,7 +24,7 @@
 //! can work, and a cold tree as many as the device can serve. On a far slower device, such as a network, many start at once. A single slow directory does not prove
 //! waiting: the scheduler may have taken the core away. That happens once in hundreds of directories,
 //! though, and a device makes nearly all of them slow, so several of a thread's last eight directories
-//! must have been slow ([`DeviceWait`]).
+//! must have been slow ([`DeviceWait`]). Before there are threads, listing and queries of a directory count as two.
 //!
 //! **Large directories.** A thread that finds no task helps another one with a large directory
 //! ([`helpers`](super::helpers)) before it sleeps. Batches that wait for it are looked for and
@@ -76,8 +76,14 @@ pub(super) fn drain<R: Reader>(
     while large.is_none() && !spare.is_worth_a_thread(tasks.len()) {
         let Some(task) = tasks.pop() else { return 1 };
         let may_share = || shared.plan.threads.busy() > 1;
-        let began = Instant::now();
-        large = first.visit_until_shared(task, &mut children, may_share);
+        let mut began = Instant::now();
+        // Listing and queries count as two, so that one directory of a far slower device starts many threads.
+        let on_listed = |entries: usize| {
+            let listed = Instant::now();
+            spare.add(entries as u32, listed - began);
+            began = listed;
+        };
+        large = first.visit_until_shared(task, &mut children, may_share, on_listed);
         let entries = first.report_progress();
         spare.add(entries, began.elapsed().saturating_sub(first.take_sink_wait()));
         if large.is_none() {

@@ -27,23 +27,27 @@ impl<R: Reader> Worker<'_, R> {
         task: TaskOf<R>,
         children: &mut Tasks<R>,
     ) -> u32 {
-        if let Some(reading) = self.visit_until_shared(task, children, || helpers.are_free()) {
+        let large = self.visit_until_shared(task, children, || helpers.are_free(), |_| ());
+        if let Some(reading) = large {
             self.visit_shared(helpers, reading, children);
         }
         self.report_progress()
     }
 
     /// As [`Self::visit`], unless the directory is large and `may_share` returns true: then returns
-    /// it for [`Self::visit_shared`].
+    /// it for [`Self::visit_shared`]. Calls `on_listed` with the number of entries of each listing call, before they are
+    /// queried.
     pub(in crate::walk) fn visit_until_shared(
         &mut self,
         task: TaskOf<R>,
         children: &mut Tasks<R>,
         may_share: impl Fn() -> bool,
+        mut on_listed: impl FnMut(usize),
     ) -> Option<Reading<R>> {
         let first = children.len();
         let mut reading = self.begin(task)?;
         while let Some((status, is_judged)) = self.next_listed(&mut reading) {
+            on_listed(self.batch.len());
             if status == ListStatus::More && self.is_worth_sharing(&reading.handle) && may_share() {
                 let batch = std::mem::take(&mut self.batch);
                 reading.ahead.insert(0, Listed { batch, status, is_judged });
