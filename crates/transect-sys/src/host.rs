@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use crate::usage::{ProcessUsage, usage_of_children, usage_of_self};
 use crate::volume::Reliability;
@@ -87,6 +88,28 @@ pub fn mount_points() -> Option<Vec<PathBuf>> {
         .map(|mounts| mounts.into_iter().map(|mount| mount.point).collect());
     #[cfg(not(target_os = "linux"))]
     None
+}
+
+/// The paths at which file systems are mounted, for a program that asks again and again.
+#[derive(Debug, Default)]
+pub struct MountPoints {
+    #[cfg(target_os = "linux")]
+    known: Option<crate::linux::MountPoints>,
+}
+
+impl MountPoints {
+    /// Returns the paths as they are now; `None` if the system does not report them.
+    pub fn get(&mut self) -> Option<Arc<[PathBuf]>> {
+        #[cfg(target_os = "linux")]
+        {
+            if self.known.is_none() {
+                self.known = crate::linux::MountPoints::open().ok();
+            }
+            self.known.as_mut()?.get().ok()
+        }
+        #[cfg(not(target_os = "linux"))]
+        None
+    }
 }
 
 /// Returns an identifier of the file system that a path is on. It stays the same across restarts

@@ -33,6 +33,7 @@ pub use dir_handle::DirHandle;
 pub(crate) use extents::{shared_extents, sharing_volume};
 pub use identity::file_system_identity;
 pub use limits::{can_drop_caches, kernel_version, open_file_limit};
+pub(crate) use mounts::MountPoints;
 pub use mounts::{Mount, mount_of, mounts, parse_mountinfo};
 pub use open::has_openat2;
 pub use reader::{GetdentsReader, ListingHandle};

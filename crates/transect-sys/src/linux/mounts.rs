@@ -1,9 +1,15 @@
 //! The mount table, from `/proc/thread-self/mountinfo` (`proc_pid_mountinfo(5)`).
 
 use std::ffi::OsString;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read, Seek};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::stat::retry;
 
 /// One mounted file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +37,39 @@ pub struct Mount {
 pub fn mounts() -> io::Result<Vec<Mount>> {
     // A thread may have a root directory of its own.
     Ok(parse_mountinfo(&std::fs::read("/proc/thread-self/mountinfo")?))
+}
+
+/// The mount points. They are read again only if the kernel reports that something was mounted or unmounted.
+#[derive(Debug)]
+pub(crate) struct MountPoints {
+    table: File,
+    points: Arc<[PathBuf]>,
+}
+
+impl MountPoints {
+    pub(crate) fn open() -> io::Result<Self> {
+        let table = File::open("/proc/thread-self/mountinfo")?;
+        let mut known = Self { table, points: Arc::default() };
+        known.read()?;
+        Ok(known)
+    }
+
+    pub(crate) fn get(&mut self) -> io::Result<Arc<[PathBuf]>> {
+        let mut table = [PollFd::new(&self.table, PollFlags::PRI)];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        if retry(|| poll(&mut table, Some(&now)))? > 0 {
+            self.read()?;
+        }
+        Ok(Arc::clone(&self.points))
+    }
+
+    fn read(&mut self) -> io::Result<()> {
+        let mut content = Vec::new();
+        self.table.rewind()?;
+        self.table.read_to_end(&mut content)?;
+        self.points = parse_mountinfo(&content).into_iter().map(|mount| mount.point).collect();
+        Ok(())
+    }
 }
 
 /// Returns the mount that a canonical path is on; `None` if the mount table cannot be read.
@@ -110,6 +149,21 @@ mod tests {
         assert_eq!(mounts[0].source, "/dev/x");
         assert_eq!(mounts[0].options, "rw,noatime");
         assert_eq!(mounts[1].file_system, "proc");
+    }
+
+    #[test]
+    fn mount_points_changes_seen() {
+        let temp = transect_testkit::TempDir::new();
+        let mut known = MountPoints::open().unwrap();
+        let mut is_mounted = || known.get().unwrap().contains(&temp.join("mounted"));
+        assert!(!is_mounted());
+        let mount = match transect_testkit::Mount::tmpfs("1M", &temp.join("mounted")) {
+            Ok(mount) => mount,
+            Err(why) => return transect_testkit::loudly_skip("mount_points_changes_seen", why),
+        };
+        assert!(is_mounted() && is_mounted());
+        drop(mount);
+        assert!(!is_mounted());
     }
 
     #[test]
