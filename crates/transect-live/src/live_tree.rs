@@ -14,6 +14,7 @@ use transect_sys::{ReaderSettings, SystemReader};
 
 use crate::change::Change;
 use crate::inbox::{Hints, Inbox};
+use crate::lookup::PathLookup;
 use crate::mirror::{COLUMNS, Mirror};
 use crate::pace::Pace;
 use crate::places::Places;
@@ -180,6 +181,10 @@ impl LiveTree {
         Arc::clone(&self.mirror.table)
     }
 
+    pub(crate) fn lookup(&self, mounts: &[PathBuf]) -> PathLookup<'_> {
+        PathLookup::new(&self.mirror, mounts)
+    }
+
     /// Returns the directories that cannot be opened, with the numbers of the errors.
     pub(crate) fn closed(&self) -> HashMap<Row, i32> {
         let closed =
@@ -283,6 +288,17 @@ impl LiveTree {
     /// reports.
     pub fn suspect_all(&mut self) {
         self.mirror.inbox.lose();
+    }
+
+    /// Makes the next update list the directories in and below a row, and query everything in them; of a file, the one that
+    /// holds it.
+    pub(crate) fn suspect_below(&mut self, row: Row) {
+        let Mirror { table, unreached, .. } = &mut self.mirror;
+        let is_directory = table.directory_id(row).is_some();
+        let top = if is_directory { Some(row) } else { table.parent(row) };
+        let rows = top.into_iter().flat_map(|top| table.subtree(top));
+        let directories = rows.filter_map(|row| table.directory_id(row));
+        directories.for_each(|directory| _ = unreached.insert(directory, Names::All));
     }
 
     /// Returns a handle that ends [`LiveTree::next`] from another thread.

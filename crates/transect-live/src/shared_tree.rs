@@ -7,10 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use transect::table::{Row, Table};
 use transect::{Cancel, Error};
+use transect_sys::host::MountPoints;
 
 use crate::change::{Change, ChangeKind};
 use crate::journal::{ChangesSince, Cursor, Journal};
 use crate::live_tree::{LiveTree, Update, Waker};
+use crate::lookup::PathLookup;
 use crate::pace::Pace;
 
 /// A live tree for readers on many threads: one thread [follows](SharedTree::follow) the tree, and the others ask for its
@@ -19,6 +21,8 @@ use crate::pace::Pace;
 pub struct SharedTree {
     root: PathBuf,
     waker: Waker,
+    /// Every change is made by this machine, and notified.
+    is_local: bool,
     /// Held while the state is waited for: a thread that just had the state cannot take it again before.
     turn: Mutex<()>,
     state: Mutex<State>,
@@ -31,6 +35,7 @@ struct State {
     journal: Journal,
     /// Whether the journal has the names that were in removed directories.
     lists_removed: bool,
+    mounts: MountPoints,
 }
 
 #[derive(Default)]
@@ -85,9 +90,11 @@ impl SharedTree {
     /// follows that cursor, too.
     pub fn new(tree: LiveTree, before: Option<Cursor>) -> Self {
         let (root, waker) = (tree.root().to_owned(), tree.waker());
-        let journal = Journal::new(before);
-        let state = Mutex::new(State { tree, journal, lists_removed: false });
-        Self { root, waker, turn: Mutex::default(), state, listeners: Mutex::default() }
+        let (journal, mounts) = (Journal::new(before), MountPoints::default());
+        let is_local = transect_sys::host::reliability(&root).local;
+        let state = Mutex::new(State { tree, journal, lists_removed: false, mounts });
+        let (turn, listeners) = Default::default();
+        Self { root, waker, is_local, turn, state, listeners }
     }
 
     /// Returns the path of the root, as given.
@@ -154,6 +161,39 @@ impl SharedTree {
         let cursor = state.journal.cursor();
         let view = View { table, cursor, row, closed, is_current };
         Ok(view.is_complete().then_some(view))
+    }
+
+    /// Looks up paths in the table, with every change that was made before this call. Returns `None` if the table proves
+    /// nothing: the root has gone, attributes are wanted before they were compared after a gap, or other machines change the
+    /// tree.
+    ///
+    /// # Errors
+    /// [`Error::TooManyEntries`]
+    pub fn look_up<T>(
+        &self,
+        wants_attributes: bool,
+        look_up: impl FnOnce(PathLookup<'_>) -> T,
+    ) -> Result<Option<T>, Error> {
+        let mut state = self.state();
+        if !self.is_local || self.apply(&mut state, LiveTree::settle_names)? {
+            return Ok(None);
+        }
+        let is_current = !wants_attributes || !state.tree.is_behind();
+        let mounts = state.mounts.get().filter(|_| is_current);
+        Ok(mounts.map(|mounts| look_up(state.tree.lookup(&mounts))))
+    }
+
+    /// Makes the next question compare everything in and below a path with the table, for changes that no notification
+    /// reports. Of a path that is not in the table, what holds it is compared.
+    pub fn suspect(&self, path: &Path) {
+        let mut state = self.state();
+        if self.root.starts_with(path) {
+            state.tree.suspect_all();
+        } else {
+            let table = state.tree.table();
+            let row = path.ancestors().find_map(|path| find(&table, &self.root, path));
+            row.into_iter().for_each(|row| state.tree.suspect_below(row));
+        }
     }
 
     /// Returns a table to [resume](LiveTree::resume) from, with every change of names that was made before this call, and
