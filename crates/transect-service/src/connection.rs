@@ -5,19 +5,18 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use transect::FieldMask;
-use transect_cache::{AttributeCache, LookupError};
 use transect_live::View;
 
-use crate::live_answers;
 use crate::open_connections::OpenConnection;
 use crate::protocol::{
     ErrorCode, ErrorReply, FrameReader, Kind, MAX_REQUEST_BYTES, PathList, ProtocolError, Request,
-    ResolvedName, VERSION, WireLayout, append_attributes, append_exists, append_frame,
-    append_resolved, append_stats, path_from_bytes,
+    VERSION, WireLayout, append_attributes, append_exists, append_frame, append_resolved,
+    append_stats, path_from_bytes,
 };
 use crate::service::Service;
 use crate::transport::Stream;
 use crate::watchman::{self, Host, Session};
+use crate::{live_answers, lookups};
 
 /// A connection, with buffers that are reused.
 pub(crate) struct Connection<'a> {
@@ -144,8 +143,7 @@ impl<'a> Connection<'a> {
             }
             Request::Attributes { want, follow } => {
                 count(paths.len());
-                let answers =
-                    if follow { cache.get_many(&paths) } else { cache.get_many_links(&paths) };
+                let answers = lookups::attributes(service, &paths, want, follow);
                 let layout = WireLayout::new(want);
                 append_frame(out, kind, |out| {
                     answers.iter().for_each(|answer| append_attributes(out, layout, answer));
@@ -153,17 +151,17 @@ impl<'a> Connection<'a> {
             }
             Request::Exists => {
                 count(paths.len());
-                let revalidation = cache.revalidation();
+                let answers = lookups::exist(service, &paths);
                 append_frame(out, kind, |out| {
-                    paths.iter().for_each(|path| append_exists(out, revalidation.exists(path)));
+                    answers.into_iter().for_each(|answer| append_exists(out, answer));
                 });
             }
             Request::Resolve { want, names } => {
                 count(names.len());
                 let layout = WireLayout::new(want);
-                let found = resolve(cache, &paths, &names);
+                let answers = lookups::resolve(service, &paths, &names, want);
                 append_frame(out, kind, |out| {
-                    found.for_each(|holder| append_resolved(out, layout, holder));
+                    answers.into_iter().for_each(|answer| append_resolved(out, layout, answer));
                 });
             }
             Request::Settle => {
@@ -227,22 +225,6 @@ fn view(
         None => Err("not in the followed tree, or not all of it could be read"),
         Some(view) if !view.is_current => Err("still being compared"),
         Some(view) => Ok(view),
-    })
-}
-
-/// Searches directories for names, in one revalidation.
-fn resolve<'a>(
-    cache: &'a AttributeCache,
-    directories: &[&Path],
-    names: &'a [&[u8]],
-) -> impl Iterator<Item = Result<Option<ResolvedName>, LookupError>> + use<'a> {
-    let revalidation = cache.revalidation();
-    let search = cache.search_dirs(directories);
-    names.iter().map(move |name| {
-        let search = search.as_ref().map_err(|error| *error)?;
-        let found = revalidation.resolve(path_from_bytes(name), search)?;
-        Ok(found
-            .map(|found| ResolvedName { index: found.index as u32, attributes: found.attributes }))
     })
 }
 

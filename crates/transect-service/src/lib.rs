@@ -41,6 +41,7 @@ mod connection;
 mod entries;
 mod error;
 mod live_answers;
+mod lookups;
 mod open_connections;
 pub mod protocol;
 mod server;

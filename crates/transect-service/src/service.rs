@@ -1,12 +1,13 @@
 //! What all connections share: the cache, and the counters of the service.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use transect_cache::AttributeCache;
 
 use crate::CACHED_FIELDS;
-use crate::protocol::{ServerInfo, VERSION};
+use crate::protocol::{ServerInfo, VERSION, path_from_bytes};
 use crate::trees::Trees;
 
 #[derive(Debug)]
@@ -20,15 +21,28 @@ pub(crate) struct Service {
     pub(crate) connections: AtomicU64,
     requests: AtomicU64,
     questions: AtomicU64,
+    /// Questions that were answered from followed trees.
+    followed: AtomicU64,
     pub(crate) refused: AtomicU64,
 }
 
 impl Service {
     pub(crate) fn new(cache: AttributeCache, roots: Vec<Vec<u8>>) -> Self {
         let (began, last_request) = (Instant::now(), AtomicU64::new(0));
-        let [connections, requests, questions, refused] = Default::default();
+        let [connections, requests, questions, followed, refused] = Default::default();
         let trees = Trees::default();
-        Self { cache, trees, roots, began, last_request, connections, requests, questions, refused }
+        Self {
+            cache,
+            trees,
+            roots,
+            began,
+            last_request,
+            connections,
+            requests,
+            questions,
+            followed,
+            refused,
+        }
     }
 
     pub(crate) fn cache(&self) -> &AttributeCache {
@@ -54,6 +68,7 @@ impl Service {
             ("connections", self.connections.load(Ordering::Relaxed)),
             ("requests", self.requests.load(Ordering::Relaxed)),
             ("questions", self.questions.load(Ordering::Relaxed)),
+            ("followed", self.followed.load(Ordering::Relaxed)),
             ("refused", self.refused.load(Ordering::Relaxed)),
         ]);
         stats
@@ -64,6 +79,17 @@ impl Service {
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.questions.fetch_add(questions, Ordering::Relaxed);
         self.update_last_request();
+    }
+
+    /// Counts paths and names that were answered from followed trees.
+    pub(crate) fn count_followed(&self, answers: usize) {
+        self.followed.fetch_add(answers as u64, Ordering::Relaxed);
+    }
+
+    /// Returns whether the cache would answer questions about a directory.
+    pub(crate) fn is_inside_roots(&self, directory: &Path) -> bool {
+        let mut roots = self.roots.iter().map(|root| path_from_bytes(root));
+        self.roots.is_empty() || roots.any(|root| directory.starts_with(root))
     }
 
     pub(crate) fn update_last_request(&self) {

@@ -152,6 +152,12 @@ impl Trees {
         trees.map(|tree| tree.root.clone()).collect()
     }
 
+    /// Returns the trees that were read.
+    pub(crate) fn read(&self) -> Vec<Arc<SharedTree>> {
+        let shared = |tree: &Arc<Tree>| tree.shared.get()?.as_ref().ok().cloned();
+        self.lock().iter().filter_map(shared).collect()
+    }
+
     /// Returns the tree with an absolute path, the one that begins lowest.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use crate::support::{Served, of_system, told};
 
 /// Collects the paths below a directory, and some that do not exist.
 #[expect(clippy::disallowed_methods, reason = "what the service says is compared with plain std")]
-fn paths_below(directory: &Path, paths: &mut Vec<PathBuf>) {
+pub(crate) fn paths_below(directory: &Path, paths: &mut Vec<PathBuf>) {
     paths.push(directory.join("no such name"));
     for entry in fs::read_dir(directory).unwrap() {
         let entry = entry.unwrap();

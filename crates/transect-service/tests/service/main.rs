@@ -6,6 +6,8 @@
 mod answers;
 mod bad_clients;
 mod levels;
+#[cfg(target_os = "linux")]
+mod lookups;
 mod raw;
 #[cfg(target_os = "linux")]
 mod samples;

@@ -31,8 +31,8 @@ impl Served {
     /// A service that follows a directory, and has read it.
     #[cfg(target_os = "linux")]
     pub(crate) fn following(temp: TempDir, root: PathBuf) -> Self {
-        let mut options = CacheOptions::new(Level::Frozen);
-        options.roots = vec![root.clone()];
+        let mut options = CacheOptions::new(Level::Checked);
+        options.roots = vec![temp.path().to_owned()];
         let server = Server::bind(&socket_for(&temp), options).unwrap().follow(vec![(root, None)]);
         let served = Self::run(server, ServeOptions::default(), temp);
         served.wait_for("a tree that was read", |event| matches!(event, Event::Followed { .. }));
@@ -122,7 +122,7 @@ pub(crate) fn told_with(attributes: transect::Attributes, fields: FieldMask) -> 
     told_of(&Ok(attributes), fields)
 }
 
-fn told_of(answer: &LookupResult, fields: FieldMask) -> Vec<u8> {
+pub(crate) fn told_of(answer: &LookupResult, fields: FieldMask) -> Vec<u8> {
     let mut out = Vec::new();
     append_attributes(&mut out, WireLayout::new(fields), answer);
     out

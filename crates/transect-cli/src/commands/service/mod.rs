@@ -108,7 +108,7 @@ fn stats(args: &ServiceStatsArgs) -> Result<(), CliError> {
 }
 
 /// What each counter of the service counts.
-const MEANINGS: [(&str, &str); 19] = [
+const MEANINGS: [(&str, &str); 20] = [
     ("hits", "lookups answered from memory"),
     ("misses", "lookups that needed a query"),
     ("listings", "directories listed"),
@@ -127,6 +127,7 @@ const MEANINGS: [(&str, &str); 19] = [
     ("connections", "connections so far"),
     ("requests", "requests about paths or names so far"),
     ("questions", "paths and names in them"),
+    ("followed", "of these, answered from followed trees"),
     ("refused", "connections of other users"),
 ];
 
