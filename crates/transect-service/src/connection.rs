@@ -171,9 +171,15 @@ impl<'a> Connection<'a> {
             Request::Stats => append_frame(out, kind, |out| append_stats(out, &service.stats())),
             Request::Freeze => append_frame(out, kind, |_| cache.freeze()),
             Request::Thaw => append_frame(out, kind, |_| cache.thaw()),
-            Request::Invalidate(b"") => append_frame(out, kind, |_| cache.clear()),
+            Request::Invalidate(b"") => {
+                cache.clear();
+                service.trees.read().iter().for_each(|tree| tree.suspect(tree.root()));
+                append_frame(out, kind, |_| {});
+            }
             Request::Invalidate(path) => {
-                cache.invalidate(path_from_bytes(path)).map_err(failed)?;
+                let path = path_from_bytes(path);
+                cache.invalidate(path).map_err(failed)?;
+                service.trees.read().iter().for_each(|tree| tree.suspect(path));
                 append_frame(out, kind, |_| {});
             }
             Request::Entries { want, path, search } => {

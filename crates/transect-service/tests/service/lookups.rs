@@ -169,6 +169,26 @@ fn lookups_below_a_mount_answered_by_the_system() {
 }
 
 #[test]
+fn lookups_after_invalidate_have_changes_without_notification() {
+    let followed = Followed::new(|root| {
+        fs::create_dir(root.join("sub")).unwrap();
+        fs::write(root.join("sub/file"), "1").unwrap();
+    });
+    let (mut client, file) = (followed.served.client(), followed.root.join("sub/file"));
+    let outside = followed.served.temp.join("outside");
+    fs::hard_link(&file, &outside).unwrap();
+    for (length, what) in [(2, Some(followed.root.join("sub"))), (3, Some(file.clone())), (4, None)]
+    {
+        fs::write(&outside, "x".repeat(length)).unwrap();
+        match what {
+            Some(path) => client.invalidate(path).unwrap(),
+            None => client.clear().unwrap(),
+        }
+        assert_eq!(followed.size(&mut client, &file), Some(length as u64));
+    }
+}
+
+#[test]
 fn lookups_of_frozen_service_stay() {
     let followed = Followed::new(|root| fs::write(root.join("file"), "1").unwrap());
     let (mut client, file) = (followed.served.client(), followed.root.join("file"));
