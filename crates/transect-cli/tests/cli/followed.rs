@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::symlink;
 use std::process::ChildStderr;
 
+use crate::attributes::{asked, lines, list};
 use crate::harness::{Output, Running, TestEnv, skip};
 use crate::tree;
 use rustix::process::Signal;
@@ -296,6 +297,46 @@ fn followed_tree_with_a_mount_in_it_read_from_the_disk() {
     assert!(is_from_live(&list("tree/other")), "nothing is mounted there");
     drop(mount);
     assert!(is_from_live(&list("tree")));
+}
+
+#[test]
+fn attributes_in_followed_tree_equal_those_of_the_disk_after_every_change() {
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    // At another level, changes of a file through another of its names are not noticed.
+    let live = Live::start_with(&env, &["--level", "checked", "tree"]);
+    let columns = ["-0", "--json", "--columns=type,size,allocated,mtime,ctime,mode,inode"];
+    let mut from_table = 0;
+    let mut compare = |what: &str| {
+        let mut paths = tree::paths(&env, "tree");
+        paths.extend(["tree/missing", "tree/link/leaf", "tree/sub/../plain"].map(Vec::from));
+        for follow in [&[][..], &["--follow"]] {
+            let ask = |more: &[&str]| {
+                let output = asked(&env, &[&columns, follow, more].concat(), &list(&paths));
+                let lines = lines(&output);
+                assert_eq!(lines.len(), paths.len(), "{}", output.text());
+                lines
+            };
+            let (told, expected) = (ask(&["--service"]), ask(&[]));
+            let other = told.iter().zip(&expected).find(|(told, expected)| told != expected);
+            assert_eq!(other, None, "{what}, {follow:?}");
+        }
+        let stats = env.transect(["service", "stats", "--json"]).exits(0).json();
+        let before = std::mem::replace(&mut from_table, stats["followed"].as_u64().expect("it"));
+        assert!(from_table - before > paths.len() as u64, "{what}: {}", from_table - before);
+    };
+    compare("first");
+    fs::rename(env.path("tree/sub"), env.path("tree/renamed")).unwrap();
+    symlink("renamed/inner", env.path("tree/link")).unwrap();
+    fs::write(env.path("tree/renamed/inner/third"), "a file with several names").unwrap();
+    compare("a renamed directory and a link");
+    fs::rename(env.path("tree/wide"), env.path("tree/renamed/wide")).unwrap();
+    fs::rename(env.path("tree/renamed"), env.path("tree/hollow/sub")).unwrap();
+    fs::remove_file(env.path("tree/link")).unwrap();
+    symlink("hollow", env.path("tree/link")).unwrap();
+    env.chmod(&env.path("tree/hollow/sub/inner"), 0o600);
+    compare("directories renamed into each other, and another link");
+    assert_eq!(live.end(), (Some(0), String::new()));
 }
 
 #[test]
