@@ -230,17 +230,6 @@ impl FollowedChanges {
         let since = client.changes(root, cursor, wait)?.map_err(|why| {
             CliError::Failed(format!("`transect live` does not follow '{}': {why}", root.display()))
         });
-        let mut since = since?;
-        for change in since.changes.iter_mut().flatten() {
-            for path in [Some(&mut change.path), change.from.as_mut()].into_iter().flatten() {
-                if let Ok(below) = path.strip_prefix(&*root) {
-                    *path = match below.as_os_str().is_empty() {
-                        true => shown.clone(),
-                        false => shown.join(below),
-                    };
-                }
-            }
-        }
-        Ok(since)
+        Ok(since?.named(root, shown))
     }
 }

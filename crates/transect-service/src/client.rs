@@ -307,6 +307,24 @@ pub struct TreeChanges {
     pub changes: Option<Vec<Change>>,
 }
 
+impl TreeChanges {
+    /// Gives the root of the tree another name in all paths.
+    #[must_use]
+    pub fn named(mut self, root: &Path, name: &Path) -> Self {
+        for change in self.changes.iter_mut().flatten() {
+            for path in [Some(&mut change.path), change.from.as_mut()].into_iter().flatten() {
+                if let Ok(below) = path.strip_prefix(root) {
+                    *path = match below.as_os_str().is_empty() {
+                        true => name.to_owned(),
+                        false => name.join(below),
+                    };
+                }
+            }
+        }
+        self
+    }
+}
+
 /// Closes a connection from another thread.
 #[derive(Clone, Debug)]
 pub struct Closer(Arc<Stream>);
