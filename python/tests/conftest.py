@@ -4,6 +4,7 @@ import itertools
 import os
 import signal
 import socket
+import subprocess
 import time
 
 import duckdb
@@ -40,6 +41,24 @@ def wait_until(what, holds, alive=lambda: True):
 def own_connection():
     """A result that a test did not read to its end would block the connection for all other ones."""
     duckdb.set_default_connection(duckdb.connect())
+
+
+@pytest.fixture
+def live(tmp_path_factory, monkeypatch):
+    """Starts a service that follows a directory; `TRANSECT` is the program."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
+    services = []
+
+    def start(path):
+        command = [os.environ["TRANSECT"], "live", "--store-every", "0", "--idle", "15m", path]
+        service = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        services.append(service)
+        assert any("following" in line for line in service.stderr)
+
+    yield start
+    for service in services:
+        service.terminate()
+        service.communicate()
 
 
 @pytest.fixture

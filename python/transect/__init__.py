@@ -7,7 +7,8 @@
 
 ``scan`` reads trees into a table for data frames, ``walk``, ``entries`` and ``glob`` iterate over their
 entries, ``os_walk`` replaces ``os.walk``, ``usage`` lists what needs the most space, ``read_snapshot`` and ``diff`` tell what changed,
-``treemap`` shows a tree as a treemap, ``watch`` tells what changes as it happens, ``transform`` changes files.
+``treemap`` shows a tree as a treemap, ``watch`` tells what changes as it happens, ``changes`` what changed since a cursor,
+``transform`` changes files.
 """
 
 import sys as _sys
@@ -21,6 +22,8 @@ from ._native import (
     AttributeCache,
     Attributes,
     Change,
+    Changes,
+    CursorLostError,
     Diff,
     Entry,
     ErrorInfo,
@@ -36,6 +39,7 @@ from ._native import (
     Walk,
     Watch,
     __version__,
+    changes,
     diff,
     entries,
     glob,
@@ -53,6 +57,8 @@ __all__ = [
     "AttributeCache",
     "Attributes",
     "Change",
+    "Changes",
+    "CursorLostError",
     "Diff",
     "Entry",
     "ErrorInfo",
@@ -69,6 +75,7 @@ __all__ = [
     "Walk",
     "Watch",
     "__version__",
+    "changes",
     "diff",
     "entries",
     "glob",

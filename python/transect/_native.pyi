@@ -26,6 +26,8 @@ __all__ = [
     "AttributeCache",
     "Attributes",
     "Change",
+    "Changes",
+    "CursorLostError",
     "Diff",
     "DirectoryReader",
     "Entry",
@@ -42,6 +44,7 @@ __all__ = [
     "Walk",
     "Watch",
     "__version__",
+    "changes",
     "check_folder",
     "commit",
     "diff",
@@ -64,6 +67,9 @@ __all__ = [
 __version__: str
 
 class PartialResultWarning(UserWarning): ...
+
+class CursorLostError(RuntimeError):
+    cursor: str
 
 @final
 class ErrorInfo:
@@ -296,6 +302,16 @@ class Watch:
     def __exit__(self, *_args: object) -> None: ...
 
 def watch(path: _Path) -> Watch: ...
+@final
+class Changes:
+    def __iter__(self) -> Iterator[Change]: ...
+    def __len__(self) -> int: ...
+    @property
+    def cursor(self) -> str: ...
+    @property
+    def gap(self) -> bool: ...
+
+def changes(path: _Path, since: str | None = None, *, socket: _Path | None = None) -> Changes: ...
 def scan(
     paths: _Path | Iterable[_Path],
     *,

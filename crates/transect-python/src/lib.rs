@@ -25,6 +25,7 @@ mod html;
 mod iterator;
 mod job;
 mod list;
+mod live;
 mod lookups;
 mod map;
 mod options;
@@ -49,6 +50,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("PartialResultWarning", py.get_type::<errors::PartialResultWarning>())?;
+    module.add("CursorLostError", py.get_type::<live::CursorLostError>())?;
     attributes::register(module)?;
     module.add_class::<cache::AttributeCache>()?;
     module.add_class::<diff::Diff>()?;
@@ -56,6 +58,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<directory::DirectoryReader>()?;
     module.add_class::<entry::Entry>()?;
     module.add_class::<errors::ErrorInfo>()?;
+    module.add_class::<live::Changes>()?;
     module.add_class::<map::Map>()?;
     module.add_class::<outcome::Outcome>()?;
     module.add_class::<rows::Rows>()?;
@@ -69,6 +72,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(diff::diff, module)?)?;
     module.add_function(wrap_pyfunction!(list::glob, module)?)?;
     module.add_function(wrap_pyfunction!(list::list, module)?)?;
+    module.add_function(wrap_pyfunction!(live::changes, module)?)?;
     module.add_function(wrap_pyfunction!(map::map_of, module)?)?;
     module.add_function(wrap_pyfunction!(scan::scan, module)?)?;
     module.add_function(wrap_pyfunction!(scan::read_snapshot, module)?)?;

@@ -117,7 +117,7 @@ impl Watch {
 
 /// A change of one entry. Applied in their order, changes lead from the names before to those of now.
 #[pyclass(frozen, module = "transect")]
-pub(crate) struct Change(transect_live::Change);
+pub(crate) struct Change(pub(crate) transect_live::Change);
 
 #[pymethods]
 impl Change {

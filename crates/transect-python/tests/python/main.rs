@@ -60,6 +60,12 @@ fn run_tests(test: &str, python: &Path, options: &[&str]) {
     pytest.args(["-m", "pytest", "-p", "no:cacheprovider", "--quiet", "--basetemp"]);
     pytest.arg(package.join("trees")).args(options).current_dir(package.path());
     pytest.env("PYTHONPATH", package.path());
+    // Cargo builds the program in the directory above this test.
+    let program = std::env::current_exe().unwrap().parent().unwrap().with_file_name("transect");
+    match program.exists() {
+        true => _ = pytest.env("TRANSECT", program),
+        false => loudly_skip(test, "in part: the program transect is not built"),
+    }
     let output = pytest.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
