@@ -148,7 +148,7 @@ fn open_dir(table: &Table, row: Row, follow: bool) -> io::Result<DirHandle> {
     if path.as_os_str().len() <= MAX_PATH {
         return DirHandle::open(&path);
     }
-    let mut rows: Vec<Row> = std::iter::successors(Some(row), |&row| table.parent(row)).collect();
+    let mut rows: Vec<Row> = table.ancestors(row).collect();
     let root = rows.pop().expect("BUG: it has at least the row itself");
     let mut dir = DirHandle::open(&Path::new(table.name(root)).join(""))?;
     for &row in rows.iter().rev() {

@@ -274,8 +274,7 @@ impl Found {
 /// Returns the lowest entry that holds both rows, or is both.
 fn lowest_common(table: &Table, rows: [Row; 2]) -> Option<Row> {
     let [one, other] = rows.map(|row| {
-        let mut path: Vec<Row> =
-            std::iter::successors(Some(row), |&row| table.parent(row)).collect();
+        let mut path: Vec<Row> = table.ancestors(row).collect();
         path.reverse();
         path
     });

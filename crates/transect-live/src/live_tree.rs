@@ -258,8 +258,7 @@ impl LiveTree {
     /// by now.
     pub(crate) fn check_unwatched(&mut self, top: Row) -> Result<Update, Error> {
         let Mirror { table, places, unreached, .. } = &mut self.mirror;
-        let is_below =
-            |row| std::iter::successors(Some(row), |&row| table.parent(row)).any(|row| row == top);
+        let is_below = |row| table.ancestors(row).any(|row| row == top);
         let unwatched = places.unwatched().map(|(directory, _)| directory);
         let mut below = unwatched
             .filter(|&directory| table.directory_row(directory).is_some_and(is_below))

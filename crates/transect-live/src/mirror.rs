@@ -107,7 +107,7 @@ impl Mirror {
 /// Returns the names that lead to a directory from the root.
 pub(crate) fn names_above(table: &Table, directory: DirectoryId) -> Option<Vec<&OsStr>> {
     let row = table.directory_row(directory)?;
-    let rows = std::iter::successors(Some(row), |&row| table.parent(row));
+    let rows = table.ancestors(row);
     let mut names: Vec<&OsStr> = rows.map(|row| table.name(row)).collect();
     // The last one is the root.
     names.pop();

@@ -77,7 +77,7 @@ impl View {
     /// Returns whether everything that can be opened was read.
     fn is_complete(&self) -> bool {
         let Self { table, row, closed, .. } = self;
-        let above = |row| std::iter::successors(Some(row), |&row| table.parent(row));
+        let above = |row| table.ancestors(row);
         let closed_below =
             closed.keys().filter(|&&closed| above(closed).any(|above| above == *row));
         !above(*row).any(|above| closed.contains_key(&above))

@@ -571,8 +571,7 @@ impl<'t> Pass<'t> {
     fn is_in_or_below(&self, directory: DirectoryId, other: DirectoryId) -> bool {
         let table = self.table();
         let Some(row) = table.directory_row(directory) else { return false };
-        std::iter::successors(Some(row), |&row| table.parent(row))
-            .any(|row| table.directory_id(row) == Some(other))
+        table.ancestors(row).any(|row| table.directory_id(row) == Some(other))
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) fn open_parent(table: &Table, row: Row) -> Result<DirHandle, Refusal>
 }
 
 fn ancestors(table: &Table, row: Row) -> impl Iterator<Item = Row> {
-    std::iter::successors(table.parent(row), |&row| table.parent(row))
+    table.ancestors(row).skip(1)
 }
 
 /// Opens the directory that contains a root. The user chose the path of the root, so links in it

@@ -93,6 +93,6 @@ pub(super) fn mounted_rows(table: &Table, chosen: &[Row]) -> Vec<Row> {
         }));
     }
     let is_chosen = |row: Row| chosen.binary_search(&row).is_ok();
-    rows.retain(|&row| std::iter::successors(Some(row), |&row| table.parent(row)).any(is_chosen));
+    rows.retain(|&row| table.ancestors(row).any(is_chosen));
     table.outermost(rows)
 }

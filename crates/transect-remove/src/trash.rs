@@ -100,9 +100,7 @@ fn is_date(text: &str) -> bool {
 pub(super) fn trash(run: &mut Run<'_>, to: &Trash, parent: &DirHandle, row: Row) {
     let gone = run.report.gone.len();
     let table = run.table;
-    let lies_in = |&mount: &Row| {
-        std::iter::successors(Some(mount), |&mount| table.parent(mount)).any(|above| above == row)
-    };
+    let lies_in = |&mount: &Row| table.ancestors(mount).any(|above| above == row);
     let outcome = match run.mounts.iter().any(lies_in) {
         // It would be moved along, and lost with the trash.
         true => Err(KeepReason::MountBoundary.into()),

@@ -72,9 +72,7 @@ impl<'w> Words<'w> {
 
 /// Returns the rows from `top` to an entry below it.
 fn chain_to(table: &Table, top: Row, row: Row) -> Option<Vec<Row>> {
-    let mut chain: Vec<Row> = std::iter::successors(Some(row), |&row| table.parent(row))
-        .take_while(|&row| row != top)
-        .collect();
+    let mut chain: Vec<Row> = table.ancestors(row).take_while(|&row| row != top).collect();
     let last = chain.last().map_or(Some(row), |&last| table.parent(last));
     chain.push(last.filter(|&last| last == top)?);
     chain.reverse();

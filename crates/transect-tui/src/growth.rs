@@ -25,7 +25,7 @@ impl TreeBefore {
             Some(before) if self.0.unread_reason(before).is_some() => return None,
             Some(before) => measure.size(&self.0.totals(before)),
             None => {
-                let above = std::iter::successors(table.parent(row), |&row| table.parent(row));
+                let above = table.ancestors(row).skip(1);
                 let known = above.filter_map(|row| self.row(table, row)).next();
                 if known.is_some_and(|known| self.0.unread_reason(known).is_some()) {
                     return None;

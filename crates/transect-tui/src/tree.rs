@@ -63,7 +63,7 @@ pub(crate) fn same_paths(old: &Table, rows: impl Iterator<Item = Row>, new: &Tab
 /// Returns the directory with the same path in another table, or its nearest existing ancestor.
 pub(crate) fn nearest_directory(old: &Table, row: Row, new: &Table) -> Option<Row> {
     let there = |row| same_path(old, row, new).filter(|&row| is_directory(new, row));
-    std::iter::successors(Some(row), |&row| old.parent(row)).find_map(there)
+    old.ancestors(row).find_map(there)
 }
 
 /// Returns the entry at a path, or its nearest known ancestor.

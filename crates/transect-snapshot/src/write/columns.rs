@@ -272,8 +272,8 @@ impl ParentPaths {
     /// Returns the paths of the directories above a row.
     fn before(table: &Table, row: Option<Row>) -> Self {
         let mut paths = Self::default();
-        let parent = row.and_then(|row| table.parent(row));
-        let ancestors: Vec<Row> = std::iter::successors(parent, |&row| table.parent(row)).collect();
+        let above = row.into_iter().flat_map(|row| table.ancestors(row).skip(1));
+        let ancestors: Vec<Row> = above.collect();
         for (depth, row) in ancestors.into_iter().rev().enumerate() {
             paths.enter(table.name(row).as_encoded_bytes(), depth as u32);
         }

@@ -265,7 +265,7 @@ impl App {
 
 /// Returns whether an entry or one of its ancestors was removed.
 fn is_removed(table: &Table, gone: &RowSet, row: Row) -> bool {
-    std::iter::successors(Some(row), |&row| table.parent(row)).any(|row| gone.contains(row))
+    table.ancestors(row).any(|row| gone.contains(row))
 }
 
 fn outcome_text(task: RemovalTask, report: &Report) -> String {

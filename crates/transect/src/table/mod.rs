@@ -262,10 +262,14 @@ impl Table {
         }
     }
 
+    /// Iterates over an entry and the directories above it, up to its root.
+    pub fn ancestors(&self, row: Row) -> impl Iterator<Item = Row> {
+        std::iter::successors(Some(row), |&row| self.parent(row))
+    }
+
     /// Returns the path of an entry: its root as given, then the names below it.
     pub fn path(&self, row: Row) -> PathBuf {
-        let ancestors: Vec<Row> =
-            std::iter::successors(Some(row), |&row| self.parent(row)).collect();
+        let ancestors: Vec<Row> = self.ancestors(row).collect();
         let mut path = OsString::new();
         ancestors.into_iter().rev().for_each(|row| path::push_name(&mut path, self.name(row)));
         PathBuf::from(path)
@@ -273,7 +277,7 @@ impl Table {
 
     /// Returns the number of steps from the root to an entry.
     pub fn depth(&self, row: Row) -> usize {
-        std::iter::successors(self.parent(row), |&row| self.parent(row)).count()
+        self.ancestors(row).skip(1).count()
     }
 
     /// Returns the totals of an entry and everything below it. A file whose bytes are charged to

@@ -21,7 +21,7 @@ impl Table {
     /// path is the shortest to that device.
     pub fn top_of_device(&self, row: Row) -> Row {
         let device = self.attributes(row).device();
-        let above = std::iter::successors(Some(row), |&row| self.parent(row));
+        let above = self.ancestors(row);
         above.take_while(|&row| self.attributes(row).device() == device).last().unwrap_or(row)
     }
 
