@@ -185,11 +185,9 @@ impl LiveTree {
         PathLookup::new(&self.mirror, mounts)
     }
 
-    /// Returns the directories that cannot be opened, with the numbers of the errors.
-    pub(crate) fn closed(&self) -> HashMap<Row, i32> {
-        let closed =
-            |(id, error): (_, Option<i32>)| Some((self.table().directory_row(id)?, error?));
-        self.mirror.places.unwatched().filter_map(closed).collect()
+    /// Returns the directories above, in and below a row that cannot be opened, with the numbers of the errors.
+    pub(crate) fn closed_around(&self, row: Row) -> HashMap<Row, i32> {
+        self.mirror.closed_around(row)
     }
 
     /// Returns the number of directories that are not watched although they were read: changes in them are not
@@ -257,16 +255,12 @@ impl LiveTree {
     /// Compares the directories in and below one that are not watched with the table. Each is watched if that is possible
     /// by now.
     pub(crate) fn check_unwatched(&mut self, top: Row) -> Result<Update, Error> {
-        let Mirror { table, places, unreached, .. } = &mut self.mirror;
-        let is_below = |row| table.ancestors(row).any(|row| row == top);
-        let unwatched = places.unwatched().map(|(directory, _)| directory);
-        let mut below = unwatched
-            .filter(|&directory| table.directory_row(directory).is_some_and(is_below))
-            .peekable();
-        if below.peek().is_none() {
+        let below = self.mirror.unwatched_below(top);
+        if below.is_empty() {
             return Ok(Update::default());
         }
-        below.for_each(|directory| _ = unreached.insert(directory, Names::All));
+        let unreached = &mut self.mirror.unreached;
+        below.into_iter().for_each(|(directory, _)| _ = unreached.insert(directory, Names::All));
         self.apply(Hints::default(), Vec::new())
     }
 

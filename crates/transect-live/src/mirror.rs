@@ -1,6 +1,6 @@
 //! What a live tree knows: the table, and which directory of the system each of its directories is.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -93,6 +93,29 @@ impl Mirror {
             std::mem::take(&mut self.behind).into_iter().partition(|id| below.contains(id));
         self.behind = left;
         Some(taken)
+    }
+
+    /// Returns the directories in and below a row that are not watched, with the number of the error of those that cannot be
+    /// opened.
+    pub(crate) fn unwatched_below(&self, top: Row) -> Vec<(DirectoryId, Option<i32>)> {
+        let Self { table, places, .. } = self;
+        // Whatever is less: all of them in the tree, or all entries below the row.
+        if places.unwatched().len() as u64 <= table.totals(top).entries() {
+            let is_below = |row| table.ancestors(row).any(|row| row == top);
+            let is_below = |id| table.directory_row(id).is_some_and(is_below);
+            return places.unwatched().filter(|&(id, _)| is_below(id)).collect();
+        }
+        let directories = table.subtree(top).filter_map(|row| table.directory_id(row));
+        directories.filter_map(|id| Some((id, places.unwatched_error(id)?))).collect()
+    }
+
+    /// Returns the directories above, in and below a row that cannot be opened, with the numbers of the errors.
+    pub(crate) fn closed_around(&self, row: Row) -> HashMap<Row, i32> {
+        let Self { table, places, .. } = self;
+        let above = table.ancestors(row).filter_map(|row| table.directory_id(row));
+        let above = above.filter_map(|id| Some((id, places.unwatched_error(id)?)));
+        let all = above.chain(self.unwatched_below(row));
+        all.filter_map(|(id, error)| Some((table.directory_row(id)?, error?))).collect()
     }
 
     /// Opens the root; returns `None` if its path leads elsewhere by now. It is not kept open between updates: the system

@@ -140,8 +140,13 @@ impl Places {
     }
 
     /// Returns the directories that are not watched, with the number of the error of those that cannot be opened.
-    pub(crate) fn unwatched(&self) -> impl Iterator<Item = (DirectoryId, Option<i32>)> {
+    pub(crate) fn unwatched(&self) -> impl ExactSizeIterator<Item = (DirectoryId, Option<i32>)> {
         self.unwatched.iter().map(|(&directory, &error)| (directory, error))
+    }
+
+    /// Returns the number of the error if a directory cannot be opened; the outer `None` if it is watched.
+    pub(crate) fn unwatched_error(&self, directory: DirectoryId) -> Option<Option<i32>> {
+        self.unwatched.get(&directory).copied()
     }
 
     /// Follows a table whose directories got other ids.

@@ -54,8 +54,8 @@ pub struct View {
     pub cursor: Cursor,
     /// The entry that was asked for.
     pub row: Row,
-    /// The directories that cannot be opened, with the number of the system's error. The table may have entries in them from
-    /// before.
+    /// The directories above, in and below that entry which cannot be opened, with the number of the system's error. The table may
+    /// have entries in them from before.
     pub closed: HashMap<Row, i32>,
     /// Whether the names, and attributes that were asked for, are current. After a gap, names are compared first.
     pub is_current: bool,
@@ -77,11 +77,8 @@ impl View {
     /// Returns whether everything that can be opened was read.
     fn is_complete(&self) -> bool {
         let Self { table, row, closed, .. } = self;
-        let above = |row| table.ancestors(row);
-        let closed_below =
-            closed.keys().filter(|&&closed| above(closed).any(|above| above == *row));
-        !above(*row).any(|above| closed.contains_key(&above))
-            && table.errors(*row) == closed_below.count() as u64
+        let is_closed = table.ancestors(*row).any(|row| closed.contains_key(&row));
+        !is_closed && table.errors(*row) == closed.len() as u64
     }
 }
 
@@ -156,8 +153,9 @@ impl SharedTree {
                 return Ok(None);
             }
         }
-        let (table, closed) = (state.tree.table(), state.tree.closed());
+        let table = state.tree.table();
         let Some(row) = find(&table, &self.root, path) else { return Ok(None) };
+        let closed = state.tree.closed_around(row);
         let cursor = state.journal.cursor();
         let view = View { table, cursor, row, closed, is_current };
         Ok(view.is_complete().then_some(view))
