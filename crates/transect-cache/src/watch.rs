@@ -241,7 +241,7 @@ impl QueuedEvents {
             Notification::Directory(directory) | Notification::Unwatched(directory) => {
                 Event { directory, name: None, content: false }
             }
-            Notification::Lost => return self.lose(),
+            Notification::Lost | Notification::Path { .. } => return self.lose(),
         };
         // Everything will be dropped: further events make no difference.
         if !self.lost {

@@ -166,7 +166,7 @@ impl Waiting {
             Notification::Unwatched(directory) => {
                 hints.directories.entry(directory).or_default().unwatched = true;
             }
-            Notification::Lost => self.lose(),
+            Notification::Lost | Notification::Path { .. } => self.lose(),
         }
         if self.names > MAX_NAMES {
             self.lose();

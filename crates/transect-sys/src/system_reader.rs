@@ -74,6 +74,9 @@ impl SystemReader {
         match &handle.0 {
             #[cfg(target_os = "linux")]
             Handles::Getdents(handle) => watcher.watch_open(handle.as_fd()),
+            #[cfg(windows)]
+            _ => watcher.watch_in_tree(),
+            #[cfg(not(windows))]
             _ => {
                 let _ = watcher;
                 Err(io::ErrorKind::Unsupported.into())

@@ -1,7 +1,7 @@
 //! Change notifications for directories, used by the attribute cache and by live trees.
 //!
-//! A [`Watcher`] watches single directories, not the entries below them. One thread calls
-//! [`Watcher::wait`] and [`Watcher::read`] alternately. Reading a file is not a change: the kernel
+//! A [`Watcher`] watches single directories, not the entries below them, except for that of a whole tree on Windows. One
+//! thread calls [`Watcher::wait`] and [`Watcher::read`] alternately. Reading a file is not a change: the kernel
 //! is not requested to report it, so reads wake no thread.
 
 use std::ffi::OsStr;
@@ -31,6 +31,14 @@ pub enum Notification<'a> {
         /// Only the content of a file changed. False if the system does not report that.
         content: bool,
     },
+    /// An entry of a tree was created, removed, renamed or changed: what a watcher of a whole tree on Windows reports.
+    Path {
+        /// The names that lead to the entry from the root.
+        path: &'a Path,
+        /// The last name was created, removed or renamed. What it leads to may have been outside of the tree before, where
+        /// changes are not reported.
+        of_name: bool,
+    },
     /// The directory itself was renamed, removed or changed, or can no longer be watched.
     Directory(WatchId),
     /// The directory is not watched any more: it was deleted, its file system was unmounted, or [`Watcher::unwatch`] was
@@ -50,7 +58,7 @@ pub enum WatchMethod {
     Best,
     /// Each directory is watched.
     Directories,
-    /// The whole file system is watched: [`Watcher::of_file_system`].
+    /// The whole file system is watched, on Windows the whole tree: [`Watcher::of_file_system`].
     FileSystem,
     /// The whole file system is watched through a helper with this socket: [`Watcher::through_helper`].
     Helper(PathBuf),
@@ -167,6 +175,7 @@ mod tests {
     #[derive(Debug, PartialEq, Eq)]
     enum Owned {
         Entry(WatchId, OsString),
+        Path(PathBuf, bool),
         Directory(WatchId),
         Unwatched(WatchId),
         Lost,
@@ -179,6 +188,7 @@ mod tests {
                 Notification::Entry { directory, name, .. } => {
                     Owned::Entry(directory, name.to_owned())
                 }
+                Notification::Path { path, of_name } => Owned::Path(path.to_owned(), of_name),
                 Notification::Directory(directory) => Owned::Directory(directory),
                 Notification::Unwatched(directory) => Owned::Unwatched(directory),
                 Notification::Lost => Owned::Lost,
@@ -337,6 +347,46 @@ mod tests {
             assert_eq!(reported_by(watcher, received), [Owned::Lost]);
             assert!(watcher.watch(&at("in")).is_err());
             assert_eq!(reported_by(watcher, received), []);
+        });
+    }
+
+    /// Wine reports only what is in the root and in directories that were created later.
+    #[cfg(windows)]
+    #[test]
+    fn watcher_of_tree_reports_paths_and_its_root() {
+        let temp = TempDir::new();
+        let root = temp.join("root");
+        std::fs::create_dir(&root).unwrap();
+        std::fs::write(root.join("file"), "1").unwrap();
+        assert!(Watcher::of_file_system(&root.join("file")).is_err());
+        let watcher = Watcher::of_file_system(&root).unwrap();
+        assert_ne!(watcher.watch(&root).unwrap(), watcher.watch(&root).unwrap());
+        with(watcher, |watcher, received| {
+            let changed = |path: &str| Owned::Path(path.into(), false);
+            let named = |path: &str| Owned::Path(path.into(), true);
+            std::fs::write(root.join("file"), "22").unwrap();
+            let reported = reported_by(watcher, received);
+            assert!(reported.contains(&changed("file")), "{reported:?}");
+            assert!(!reported.contains(&named("file")), "{reported:?}");
+            std::fs::create_dir_all(root.join("a/b")).unwrap();
+            assert!(reported_by(watcher, received).contains(&named("a")));
+            std::fs::write(root.join("a/b/new"), "1").unwrap();
+            let reported = reported_by(watcher, received);
+            assert!(reported.contains(&named("a\\b\\new")), "{reported:?}");
+            std::fs::rename(root.join("file"), root.join("é")).unwrap();
+            let reported = reported_by(watcher, received);
+            for expected in [named("file"), named("é")] {
+                assert!(reported.contains(&expected), "{reported:?}");
+            }
+            std::fs::write(temp.join("outside"), "1").unwrap();
+            assert_eq!(reported_by(watcher, received), []);
+            std::fs::rename(&root, temp.join("other")).unwrap();
+            let reported = reported_by(watcher, received);
+            assert!(matches!(*reported, [Owned::Directory(_), ..]), "{reported:?}");
+            std::fs::rename(temp.join("other"), &root).unwrap();
+            reported_by(watcher, received);
+            std::fs::remove_dir_all(&root).unwrap();
+            assert_ne!(reported_by(watcher, received), []);
         });
     }
 

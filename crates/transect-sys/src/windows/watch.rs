@@ -1,4 +1,7 @@
-//! The watcher on Windows: `ReadDirectoryChangesW` for all directories through one completion port.
+//! The watcher on Windows: `ReadDirectoryChangesW` for all directories, or for a whole tree, through one completion port.
+//!
+//! A tree has one open directory, its root: an open directory keeps those above it from being renamed. The root may be
+//! renamed, which only its parent reports.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -6,7 +9,7 @@ use std::fs;
 use std::io;
 use std::os::windows::ffi::OsStringExt;
 use std::os::windows::io::{AsRawHandle, OwnedHandle};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr::{NonNull, null, null_mut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -30,7 +33,7 @@ use super::open::{Purpose, open_path};
 use super::path::units;
 use super::status::{done, owned};
 use crate::private_dir::PrivateTempDir;
-use crate::record::changes::ChangedNames;
+use crate::record::changes::ChangeRecords;
 use crate::record::dirinfo;
 use crate::watch::{Notification, WatchId};
 
@@ -43,9 +46,9 @@ const CHANGES: u32 = FILE_NOTIFY_CHANGE_FILE_NAME
     | FILE_NOTIFY_CHANGE_CREATION
     | FILE_NOTIFY_CHANGE_SECURITY;
 
-/// Size in bytes of the buffer for unread notifications of one directory. Servers refuse more than
-/// 64 KiB.
+/// Size in bytes of the buffer for unread notifications of one directory, and of a tree. Servers refuse more than 64 KiB.
 const BUFFER: usize = 16 << 10;
+const TREE_BUFFER: usize = 64 << 10;
 
 /// How many completions are taken from the port at once.
 const BATCH: usize = 64;
@@ -61,6 +64,7 @@ const MAX_WAIT: Duration = Duration::from_secs(600);
 pub struct Watcher {
     port: OwnedHandle,
     stopped: AtomicBool,
+    is_of_tree: bool,
     state: Mutex<State>,
     /// Signalled when a cookie was reported or notifications were lost.
     settled: Condvar,
@@ -76,6 +80,8 @@ struct State {
     /// The watch of the cookie directory; `cookie` is the number of the last cookie reported.
     cookies: Option<WatchId>,
     cookie: u64,
+    /// The watch of the root of a tree.
+    root: Option<WatchId>,
     /// How often notifications were lost.
     lost: u64,
 }
@@ -92,23 +98,37 @@ impl Watcher {
     /// Returns a watcher without directories. Creates an empty directory below that for temporary
     /// files: see [`Watcher::settle`].
     pub fn new() -> io::Result<Self> {
+        Self::with(false)
+    }
+
+    fn with(is_of_tree: bool) -> io::Result<Self> {
         // SAFETY: without a handle the call creates a port; all pointers are null.
         let port =
             unsafe { owned(CreateIoCompletionPort(INVALID_HANDLE_VALUE, null_mut(), 0, 0)) }?;
         let (stopped, state) = (AtomicBool::new(false), Mutex::default());
-        let watcher =
-            Self { port, stopped, state, settled: Condvar::new(), cookies: Cookies::new()? };
-        let cookies = watcher.watch(watcher.cookies.dir.path())?;
+        let (settled, cookies) = (Condvar::new(), Cookies::new()?);
+        let watcher = Self { port, stopped, is_of_tree, state, settled, cookies };
+        let cookies = watcher.begin(watcher.cookies.dir.path(), Scope::Entries)?;
         watcher.lock().cookies = Some(cookies);
         Ok(watcher)
     }
 
-    /// Windows reports the changes of whole trees, but not for directories that are watched one by one.
+    /// Returns a watcher for a tree. It reports [`Notification::Path`] for every entry below the root. Its directories need no
+    /// watches of their own: [`Watcher::watch`] does nothing but return an id. When the root can no longer be read,
+    /// [`Notification::Lost`] is the last one, and no directory can be watched any more.
     ///
     /// # Errors
-    /// Always.
-    pub fn of_file_system(_: &Path) -> io::Result<Self> {
-        Err(io::ErrorKind::Unsupported.into())
+    /// Any error that the system reports, also if the root is a link.
+    pub fn of_file_system(root: &Path) -> io::Result<Self> {
+        let watcher = Self::with(true)?;
+        // No program can change the path of the root between the two.
+        let watch = watcher.begin(root, Scope::Tree)?;
+        watcher.lock().root = Some(watch);
+        if let Some(parent) = std::path::absolute(root)?.parent() {
+            // If it may not be listed, the next other notification reveals that the root was renamed.
+            let _ = watcher.begin(parent, Scope::Parent);
+        }
+        Ok(watcher)
     }
 
     /// There is no helper on Windows.
@@ -124,22 +144,44 @@ impl Watcher {
     }
 
     /// Watches a directory.
+    ///
+    /// # Errors
+    /// Any error that the system reports.
     pub fn watch(&self, directory: &Path) -> io::Result<WatchId> {
-        let handle = open_path(&units(directory)?, Purpose::Watch, true)?;
+        if self.is_of_tree {
+            return self.watch_in_tree();
+        }
+        self.begin(directory, Scope::Entries)
+    }
+
+    /// Returns an id for a directory of the tree.
+    ///
+    /// # Errors
+    /// Single directories are watched, or the root cannot be read any more.
+    pub(crate) fn watch_in_tree(&self) -> io::Result<WatchId> {
         let mut state = self.lock();
-        state.next += 1;
-        let key = state.next;
+        let root = if self.is_of_tree { state.root } else { None };
+        root.ok_or(io::ErrorKind::Unsupported)?;
+        Ok(state.next_id())
+    }
+
+    /// Begins to read the notifications of a directory.
+    fn begin(&self, directory: &Path, scope: Scope) -> io::Result<WatchId> {
+        let follows = scope != Scope::Tree;
+        let handle = open_path(&units(directory)?, Purpose::Watch, follows)?;
+        let mut state = self.lock();
+        let id = state.next_id();
         // SAFETY: both handles are open, and no pointers are passed.
         let port = unsafe {
-            CreateIoCompletionPort(handle.as_raw_handle(), self.port.as_raw_handle(), key, 0)
+            CreateIoCompletionPort(handle.as_raw_handle(), self.port.as_raw_handle(), id.0, 0)
         };
         if port.is_null() {
             return Err(io::Error::last_os_error());
         }
-        let mut directory = Directory::new(handle);
+        let mut directory = Directory::new(handle, scope);
         directory.begin()?;
-        state.directories.insert(key, directory);
-        Ok(WatchId(key))
+        state.directories.insert(id.0, directory);
+        Ok(id)
     }
 
     /// Stops watching a directory.
@@ -165,16 +207,24 @@ impl Watcher {
     pub fn read(&self, report: &mut dyn FnMut(Notification<'_>)) {
         let mut state = self.lock();
         for completed in std::mem::take(&mut state.completed) {
-            state.complete(&completed, report);
+            state.complete(&completed, &self.cookies, report);
         }
         drop(state);
         self.settled.notify_all();
     }
 
-    /// Waits until every earlier change can be read. Returns whether it can. To do so, creates a
-    /// file in a directory of its own and waits for its notification. Each directory has its own
-    /// queue, so a change elsewhere may be reported a moment later.
+    /// Waits until every earlier change can be read. Returns whether it can. To do so, creates two files in a directory of its
+    /// own, one after the other, and waits for their notifications.
+    ///
+    /// Each watched directory has a queue, from which a read takes everything. The port gets the result of a read at once
+    /// if something changes while the read waits, so in the order of the changes. A change between two reads gets into the
+    /// port when the second one begins. That is before the notification of the first file is taken from the port, and so
+    /// before the second file.
     pub fn settle(&self) -> bool {
+        (0..2).all(|_| self.wait_for_cookie())
+    }
+
+    fn wait_for_cookie(&self) -> bool {
         let lost = self.lock().lost;
         let Ok(cookie) = self.cookies.drop_one() else { return false };
         let not_yet = |state: &mut State| {
@@ -210,6 +260,11 @@ impl Drop for Watcher {
 }
 
 impl State {
+    fn next_id(&mut self) -> WatchId {
+        self.next += 1;
+        WatchId(self.next)
+    }
+
     /// Records that a read has completed.
     fn ended(&mut self, key: usize) {
         if let Some(directory) = self.directories.get_mut(&key) {
@@ -217,7 +272,12 @@ impl State {
         }
     }
 
-    fn complete(&mut self, completed: &Completed, report: &mut dyn FnMut(Notification<'_>)) {
+    fn complete(
+        &mut self,
+        completed: &Completed,
+        cookies: &Cookies,
+        report: &mut dyn FnMut(Notification<'_>),
+    ) {
         let key = completed.key;
         self.ended(key);
         let Some(directory) = self.directories.get_mut(&key) else { return };
@@ -226,31 +286,42 @@ impl State {
             return;
         }
         let id = WatchId(key);
+        let scope = directory.scope;
         let mut lost = false;
         match completed.status {
             // In both cases the system had more notifications than it could keep.
             STATUS_NOTIFY_ENUM_DIR => lost = true,
             0 if completed.bytes == 0 => lost = true,
+            0 if scope == Scope::Parent => report(Notification::Directory(id)),
             0 => {
-                for name in ChangedNames::new(directory.read(completed.bytes)) {
-                    let Ok(name) = name else {
+                for change in ChangeRecords::new(directory.read(completed.bytes)) {
+                    let Ok(change) = change else {
                         lost = true;
                         break;
                     };
-                    let name = OsString::from_wide(&dirinfo::utf16_units(name).collect::<Vec<_>>());
+                    let units: Vec<u16> = dirinfo::utf16_units(change.name).collect();
+                    let name = OsString::from_wide(&units);
                     if self.cookies == Some(id) {
                         let number = name.to_str().and_then(|name| name.parse().ok());
                         self.cookie = self.cookie.max(number.unwrap_or(0));
-                    } else {
+                    } else if scope == Scope::Entries {
                         report(Notification::Entry { directory: id, name: &name, content: false });
+                    } else if let path = PathBuf::from(name)
+                        && !cookies.are_in(&path)
+                    {
+                        report(Notification::Path { path: &path, of_name: change.of_name });
                     }
                 }
             }
             // The thread that started the read has ended.
+            STATUS_CANCELLED if scope == Scope::Tree => lost = true,
             STATUS_CANCELLED => report(Notification::Directory(id)),
             _ => return self.fail(id, report),
         }
-        if lost {
+        // What was lost of the parent may have been the name of the root.
+        if lost && scope == Scope::Parent {
+            report(Notification::Directory(id));
+        } else if lost {
             self.lost += 1;
             report(Notification::Lost);
         }
@@ -262,7 +333,10 @@ impl State {
     /// Reports a directory that is gone or may no longer be read. It is not read again.
     fn fail(&mut self, directory: WatchId, report: &mut dyn FnMut(Notification<'_>)) {
         self.cookies.take_if(|cookies| *cookies == directory);
-        report(Notification::Directory(directory));
+        report(match self.root.take_if(|root| *root == directory) {
+            Some(_) => Notification::Lost,
+            None => Notification::Directory(directory),
+        });
     }
 }
 
@@ -294,8 +368,20 @@ fn take_completed(port: &OwnedHandle) -> Vec<Completed> {
         .collect()
 }
 
+/// What a directory is watched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    /// Its entries.
+    Entries,
+    /// Its entries and everything below them.
+    Tree,
+    /// Its directories: one of them is the root of a tree.
+    Parent,
+}
+
 #[derive(Debug)]
 struct Directory {
+    scope: Scope,
     handle: OwnedHandle,
     pending: NonNull<Pending>,
     /// The system may write into `pending`.
@@ -305,27 +391,29 @@ struct Directory {
 }
 
 /// Memory that the system writes into.
-#[repr(C)]
 struct Pending {
     overlapped: OVERLAPPED,
     // Records are aligned to four bytes.
-    buffer: [u32; BUFFER / 4],
+    buffer: Box<[u32]>,
 }
 
 // SAFETY: only the directory owns `pending`, and no part of it is bound to a thread.
 unsafe impl Send for Directory {}
 
 impl Directory {
-    fn new(handle: OwnedHandle) -> Self {
-        let pending =
-            Box::new(Pending { overlapped: OVERLAPPED::default(), buffer: [0; BUFFER / 4] });
+    fn new(handle: OwnedHandle, scope: Scope) -> Self {
+        let bytes = if scope == Scope::Tree { TREE_BUFFER } else { BUFFER };
+        let buffer = vec![0; bytes / size_of::<u32>()].into_boxed_slice();
+        let pending = Box::new(Pending { overlapped: OVERLAPPED::default(), buffer });
         let pending = NonNull::from(Box::leak(pending));
-        Self { handle, pending, is_reading: false, is_ended: false }
+        Self { scope, handle, pending, is_reading: false, is_ended: false }
     }
 
     /// Starts a read: it reports changes from now on, and those since the last read.
     fn begin(&mut self) -> io::Result<()> {
         let pending = self.pending.as_ptr();
+        let changes =
+            if self.scope == Scope::Parent { FILE_NOTIFY_CHANGE_DIR_NAME } else { CHANGES };
         // SAFETY:
         // - the handle is open, and was opened for asynchronous work;
         // - no read is in progress, so `pending` is ours; it lives until the read has completed, which
@@ -335,10 +423,10 @@ impl Directory {
             (*pending).overlapped = OVERLAPPED::default();
             ReadDirectoryChangesW(
                 self.handle.as_raw_handle(),
-                (&raw mut (*pending).buffer).cast(),
-                BUFFER as u32,
-                0,
-                CHANGES,
+                (*pending).buffer.as_mut_ptr().cast(),
+                size_of_val(&*(*pending).buffer) as u32,
+                (self.scope == Scope::Tree).into(),
+                changes,
                 null_mut(),
                 &raw mut (*pending).overlapped,
                 None,
@@ -354,8 +442,8 @@ impl Directory {
         assert!(!self.is_reading, "BUG: the system still writes");
         // SAFETY: no read is in progress; the buffer is initialised and longer than the result.
         unsafe {
-            let buffer = &raw const (*self.pending.as_ptr()).buffer;
-            std::slice::from_raw_parts(buffer.cast::<u8>(), bytes.min(BUFFER))
+            let buffer = &*(*self.pending.as_ptr()).buffer;
+            std::slice::from_raw_parts(buffer.as_ptr().cast(), bytes.min(size_of_val(buffer)))
         }
     }
 
@@ -390,6 +478,11 @@ impl Cookies {
         Ok(Self { dir: PrivateTempDir::new("cache")?, next: AtomicU64::new(1) })
     }
 
+    /// Returns whether a path is that of the directory, or below it: a tree may have it.
+    fn are_in(&self, path: &Path) -> bool {
+        path.iter().any(|name| Some(name) == self.dir.path().file_name())
+    }
+
     fn drop_one(&self) -> io::Result<u64> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let path = self.dir.path().join(number.to_string());
@@ -410,5 +503,14 @@ mod tests {
         assert!(dir.exists());
         drop(watcher);
         assert!(!dir.exists());
+    }
+
+    #[test]
+    fn watcher_cookies_in_tree_not_reported() {
+        let cookies = Cookies::new().unwrap();
+        let above = cookies.dir.path().parent().unwrap();
+        let path = cookies.dir.path().strip_prefix(above).unwrap();
+        assert!(cookies.are_in(path) && cookies.are_in(&Path::new("Temp").join(path).join("1")));
+        assert!(!cookies.are_in(Path::new("Temp")) && !cookies.are_in(Path::new("1")));
     }
 }
