@@ -62,6 +62,10 @@ pub enum WatchMethod {
     FileSystem,
     /// The whole file system is watched through a helper with this socket: [`Watcher::through_helper`].
     Helper(PathBuf),
+    /// The whole tree is watched as on Windows, for tests.
+    #[cfg(all(feature = "fake", target_os = "linux"))]
+    #[doc(hidden)]
+    FakeTree,
 }
 
 /// Where the helper of an administrator listens.
@@ -80,6 +84,8 @@ impl Watcher {
             WatchMethod::Directories => Self::new(),
             WatchMethod::FileSystem => Self::of_file_system(root),
             WatchMethod::Helper(socket) => Self::through_helper(socket, root),
+            #[cfg(all(feature = "fake", target_os = "linux"))]
+            WatchMethod::FakeTree => Self::fake_of_tree(root),
         }
     }
 }

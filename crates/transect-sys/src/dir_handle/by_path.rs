@@ -1,7 +1,7 @@
 //! Directory handles as paths, for systems without calls relative to handles, or where those calls
 //! are not used yet.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -69,6 +69,12 @@ impl DirHandle {
     /// Returns all attributes of an entry; for a link, those of the link itself.
     pub fn entry_attributes(&self, name: &OsStr) -> io::Result<Attributes> {
         file::query_attributes(&self.path.join(single_component(name)?), FieldMask::all(), false)
+    }
+
+    /// Returns the name under which the directory stores an entry if it is another one: file systems of Windows ignore case,
+    /// and have short names.
+    pub fn other_spelling(&self, name: &OsStr) -> Option<OsString> {
+        crate::host::stored_name(&self.path.join(name)).filter(|stored| stored != name)
     }
 
     /// Opens an entry for reading. Follows a link only if `follow` is set.

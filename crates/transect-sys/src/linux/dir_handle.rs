@@ -1,6 +1,6 @@
 //! Directory handles on Linux: every call is relative to a descriptor.
 
-use std::ffi::{CString, OsStr};
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -135,6 +135,11 @@ impl DirHandle {
         let fd = self.fd.as_fd();
         stat(call, fd, &name, Target::Name, FieldMask::all(), &mut attributes)?;
         Ok(attributes)
+    }
+
+    /// Returns `None`: names have one spelling.
+    pub fn other_spelling(&self, _: &OsStr) -> Option<OsString> {
+        None
     }
 
     /// Opens an entry for reading. Does not block on a pipe. Follows a link only if `follow` is set.

@@ -7,6 +7,8 @@ mod deleted_files;
 mod dir_handle;
 mod errno;
 mod extents;
+#[cfg(feature = "fake")]
+mod fake_tree_watch;
 mod fanotify;
 mod file_system_watch;
 mod getdents;

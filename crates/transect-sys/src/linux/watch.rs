@@ -11,6 +11,8 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::fs::{CWD, Mode, OFlags};
 
+#[cfg(feature = "fake")]
+use super::fake_tree_watch::FakeTreeWatch;
 use super::file_system_watch::FileSystemWatch;
 use super::open::PATH_FLAGS;
 use crate::watch::{Notification, WatchId};
@@ -48,6 +50,8 @@ enum Source {
     /// inotify.
     Directories(OwnedFd),
     FileSystem(FileSystemWatch),
+    #[cfg(feature = "fake")]
+    FakeTree(FakeTreeWatch),
 }
 
 impl Watcher {
@@ -85,6 +89,11 @@ impl Watcher {
         Self::of(Source::FileSystem(FileSystemWatch::through_helper(socket, root)?))
     }
 
+    #[cfg(feature = "fake")]
+    pub(crate) fn fake_of_tree(root: &Path) -> io::Result<Self> {
+        Self::of(Source::FakeTree(FakeTreeWatch::new(root, CHANGES)?))
+    }
+
     fn of(source: Source) -> io::Result<Self> {
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         Ok(Self { source, stop })
@@ -119,6 +128,8 @@ impl Watcher {
                 Ok(WatchId(number as usize))
             }
             Source::FileSystem(watch) => watch.watch(directory),
+            #[cfg(feature = "fake")]
+            Source::FakeTree(watch) => Ok(watch.next_id()),
         }
     }
 
@@ -130,6 +141,8 @@ impl Watcher {
                 let _ = inotify::remove_watch(queue, directory.0 as i32);
             }
             Source::FileSystem(watch) => watch.unwatch(directory),
+            #[cfg(feature = "fake")]
+            Source::FakeTree(_) => {}
         }
     }
 
@@ -138,6 +151,8 @@ impl Watcher {
         let sources = match &self.source {
             Source::Directories(queue) => vec![queue],
             Source::FileSystem(watch) => watch.sources(),
+            #[cfg(feature = "fake")]
+            Source::FakeTree(watch) => vec![&watch.queue],
         };
         let ends = std::iter::once(&self.stop).chain(sources);
         let mut ends: Vec<_> = ends.map(|end| PollFd::new(end, PollFlags::IN)).collect();
@@ -151,6 +166,8 @@ impl Watcher {
         match &self.source {
             Source::Directories(queue) => read(queue, report),
             Source::FileSystem(watch) => watch.read(report),
+            #[cfg(feature = "fake")]
+            Source::FakeTree(watch) => watch.read(report),
         }
     }
 
