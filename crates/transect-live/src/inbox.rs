@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -38,6 +39,8 @@ struct Waiting {
 #[derive(Debug, Default)]
 pub(crate) struct Hints {
     pub(crate) directories: HashMap<WatchId, Hint, FixedState>,
+    /// Paths below the root, and whether their names were created, removed or renamed.
+    pub(crate) paths: HashMap<PathBuf, bool, FixedState>,
     /// Notifications were lost: anything may have changed.
     pub(crate) lost: bool,
 }
@@ -54,7 +57,7 @@ pub(crate) struct Hint {
 
 impl Hints {
     fn is_empty(&self) -> bool {
-        self.directories.is_empty() && !self.lost
+        self.directories.is_empty() && self.paths.is_empty() && !self.lost
     }
 }
 
@@ -152,11 +155,20 @@ impl Waiting {
         let hints = &mut self.hints;
         match notification {
             // Everything will be compared. That a directory is gone is known by this alone.
-            Notification::Entry { .. } | Notification::Directory(_) if hints.lost => {}
+            Notification::Entry { .. } | Notification::Path { .. } | Notification::Directory(_)
+                if hints.lost => {}
             Notification::Entry { directory, name, .. } => {
                 let names = &mut hints.directories.entry(directory).or_default().names;
                 if !names.contains(name) {
                     names.insert(name.to_owned());
+                    self.names += 1;
+                }
+            }
+            Notification::Path { path, of_name } => {
+                if let Some(is_of_name) = hints.paths.get_mut(path) {
+                    *is_of_name |= of_name;
+                } else {
+                    hints.paths.insert(path.to_owned(), of_name);
                     self.names += 1;
                 }
             }
@@ -166,7 +178,7 @@ impl Waiting {
             Notification::Unwatched(directory) => {
                 hints.directories.entry(directory).or_default().unwatched = true;
             }
-            Notification::Lost | Notification::Path { .. } => self.lose(),
+            Notification::Lost => self.lose(),
         }
         if self.names > MAX_NAMES {
             self.lose();
@@ -174,7 +186,8 @@ impl Waiting {
     }
 
     fn lose(&mut self) {
-        let Hints { directories, lost } = &mut self.hints;
+        let Hints { directories, paths, lost } = &mut self.hints;
+        paths.clear();
         directories.retain(|_, hint| hint.unwatched);
         directories.values_mut().for_each(|hint| hint.names.clear());
         *lost = true;
@@ -208,6 +221,22 @@ mod tests {
         let names: Vec<_> = hints.directories[&watch].names.iter().collect();
         assert_eq!(names, ["file"]);
         assert!(inbox.take().is_empty());
+    }
+
+    #[test]
+    fn inbox_path_kept_once_a_change_of_its_name_remembered() {
+        let mut waiting = Waiting::default();
+        for (path, of_name) in [("a", false), ("a/b", false), ("a/b", true), ("a/b", false)] {
+            waiting.add(Notification::Path { path: path.as_ref(), of_name });
+        }
+        assert_eq!(waiting.names, 2);
+        let mut paths: Vec<_> = waiting.take().paths.into_iter().collect();
+        paths.sort();
+        assert_eq!(paths, [("a".into(), false), ("a/b".into(), true)]);
+        waiting.names = MAX_NAMES;
+        waiting.add(Notification::Path { path: "c".as_ref(), of_name: true });
+        let hints = waiting.take();
+        assert!(hints.lost && hints.paths.is_empty());
     }
 
     #[test]

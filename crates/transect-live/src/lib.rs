@@ -9,6 +9,9 @@
 //! queried relative to that directory, after its file id has proved that it is the known one. So notifications may
 //! come late, twice, or in another order.
 //!
+//! On Windows, one watch covers the whole tree, and notifications have paths. They are resolved with the table. What a
+//! name leads to after it was created or renamed is compared, with everything below.
+//!
 //! A directory that is renamed stays what it is, with everything below it: it is recognized by its file id. If
 //! notifications are lost, every directory is compared with the table ([`Update::was_gap`]).
 //!

@@ -96,6 +96,9 @@ impl LiveTree {
         if let (false, Some(error)) = (is_watched, watched.failure) {
             return Err(refused(error));
         }
+        if root_id.is_none() {
+            return Err(Error::NoNotifications("its directories have no file ids".to_owned()));
+        }
         let (table, unreached, behind) = (Arc::new(table), Suspects::default(), Vec::new());
         let has_proofs = transect_sys::host::proves_changes(&root);
         let mirror = Mirror { root, root_id, table, places, inbox, unreached, behind, has_proofs };

@@ -165,7 +165,7 @@ impl Places {
 }
 
 #[cfg(test)]
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 mod tests {
     use std::time::Duration;
 

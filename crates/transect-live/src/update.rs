@@ -8,10 +8,14 @@
 //!
 //! Names that are gone are removed last: then a directory that was renamed already hangs at its new place, and is not
 //! read again.
+//!
+//! Notifications with paths (Windows) do not tell which directory had a path when it was reported, and not what happens
+//! outside of the tree. So what a name leads to after it was created or renamed is compared, with everything below.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -53,6 +57,16 @@ pub(crate) fn apply(
             suspects.entry(directory).or_default().extend(Names::These(hint.names));
         }
     }
+    let mut renamed = Vec::new();
+    for (path, is_of_name) in hints.paths {
+        if let Some((directory, name)) = place_of_path(&tree.table, &path) {
+            let names = Names::These(BTreeSet::from([name]));
+            suspects.entry(directory).or_default().extend(names);
+        }
+        if is_of_name {
+            renamed.push(path);
+        }
+    }
     if hints.lost {
         tree.suspect_all(&top, &mut suspects);
         tree.behind.clear();
@@ -60,6 +74,8 @@ pub(crate) fn apply(
     }
     let mut pass = Pass::new(tree, top);
     pass.behind = behind;
+    pass.has_paths = !renamed.is_empty();
+    pass.renamed = renamed;
     pass.queue.extend(suspects.into_iter().map(|(directory, names)| (directory, names, 0)));
     pass.run()
 }
@@ -74,10 +90,18 @@ struct Pass<'t> {
     queue: VecDeque<(DirectoryId, Names, u32)>,
     /// Directories whose entries may have other attributes, but are the same.
     behind: Vec<DirectoryId>,
+    /// Notifications had paths.
+    has_paths: bool,
+    /// Paths that may lead to other directories by now, of which everything is compared.
+    renamed: Vec<PathBuf>,
+    /// Directories that were listed, or are to be.
+    compared: HashSet<DirectoryId>,
     /// New directories.
     unread: Vec<NewDirectory>,
     /// Names that are gone.
     gone: Vec<(DirectoryId, Vec<OsString>)>,
+    /// Directories among them that were not found elsewhere.
+    gone_directories: HashSet<DirectoryId>,
     /// Directories that lost their place, unless they got another one, with all below them.
     displaced: HashSet<DirectoryId>,
     /// Directories that are about to be renamed into the directory at hand, and were reported.
@@ -115,8 +139,12 @@ impl<'t> Pass<'t> {
             editor,
             queue: VecDeque::new(),
             behind: Vec::new(),
+            has_paths: false,
+            renamed: Vec::new(),
+            compared: HashSet::new(),
             unread: Vec::new(),
             gone: Vec::new(),
+            gone_directories: HashSet::new(),
             displaced: HashSet::new(),
             placed: HashSet::new(),
             changes: Vec::new(),
@@ -128,6 +156,9 @@ impl<'t> Pass<'t> {
             while let Some((directory, names, attempts)) = self.queue.pop_front() {
                 self.look(directory, names, attempts)?;
                 self.read_new_directories()?;
+            }
+            if self.compare_renamed() {
+                continue;
             }
             if let Some(directory) = self.behind.pop() {
                 let names = Names::These(self.names_in(directory).collect());
@@ -166,10 +197,49 @@ impl<'t> Pass<'t> {
         self.editor.table()
     }
 
+    /// Takes every directory in and below a renamed path for comparison, once. Returns whether there was one: a comparison
+    /// may find other directories at these paths. After the last one, the paths are known to lead to what was compared.
+    fn compare_renamed(&mut self) -> bool {
+        let table = self.editor.table();
+        let rows = self.renamed.iter().filter_map(|path| row_at(table, path));
+        let mut rows: Vec<Row> = rows.filter(|&row| !self.is_gone(row)).collect();
+        let (mut visited, mut found) = (HashSet::new(), Vec::new());
+        while let Some(row) = rows.pop() {
+            if let Some(directory) = table.directory_id(row)
+                && !self.gone_directories.contains(&directory)
+                && visited.insert(directory)
+            {
+                found.push(directory);
+                rows.extend(table.children(row));
+            }
+        }
+        found.retain(|&directory| self.compared.insert(directory));
+        let is_any = !found.is_empty();
+        if !is_any {
+            self.renamed.clear();
+        }
+        self.queue.extend(found.into_iter().map(|directory| (directory, Names::All, 0)));
+        is_any
+    }
+
+    /// Returns whether a row is that of a directory that is gone, or below one.
+    fn is_gone(&self, row: Row) -> bool {
+        let table = self.table();
+        std::iter::successors(Some(row), |&row| table.parent(row))
+            .filter_map(|row| table.directory_id(row))
+            .any(|directory| self.gone_directories.contains(&directory))
+    }
+
     /// Looks at a directory and names in it.
     fn look(&mut self, directory: DirectoryId, names: Names, attempts: u32) -> Result<(), Error> {
         if self.tree.places.file_id(directory).is_none() {
             // It is gone.
+            return Ok(());
+        }
+        // If it is found elsewhere, it is compared.
+        if self.has_paths
+            && self.table().directory_row(directory).is_some_and(|row| self.is_gone(row))
+        {
             return Ok(());
         }
         match names {
@@ -221,7 +291,14 @@ impl<'t> Pass<'t> {
         let (mut found, mut gone, mut is_complete) = (Vec::new(), Vec::new(), true);
         for name in names {
             match handle.entry_attributes(name) {
-                Ok(attributes) => found.push((name.as_os_str(), attributes)),
+                Ok(attributes) => match handle.other_spelling(name) {
+                    None => found.push((name.as_os_str(), attributes)),
+                    Some(stored) => {
+                        gone.push(name.clone());
+                        let stored = Names::These(BTreeSet::from([stored]));
+                        self.queue.push_back((directory, stored, MAX_ATTEMPTS));
+                    }
+                },
                 Err(error) if error.kind() == io::ErrorKind::NotFound => gone.push(name.clone()),
                 Err(error) => {
                     is_complete = false;
@@ -230,6 +307,10 @@ impl<'t> Pass<'t> {
             }
         }
         if !gone.is_empty() {
+            let table = self.editor.table();
+            let rows =
+                gone.iter().filter_map(|name| table.child(table.directory_row(directory)?, name));
+            self.gone_directories.extend(rows.filter_map(|row| table.directory_id(row)));
             self.gone.push((directory, gone));
         }
         self.place(directory, handle, own, &found)?;
@@ -260,6 +341,7 @@ impl<'t> Pass<'t> {
             if known != before_id && is_directory && is_mount_point(handle, name) {
                 known = None;
             }
+            known.map(|known| self.gone_directories.remove(&known));
             if let Some(before) = before
                 && known == before_id
                 && is_same(&self.table().attributes(before), &attributes)
@@ -400,6 +482,7 @@ impl<'t> Pass<'t> {
         names.extend(self.names_in(directory));
         if self.query(directory, handle, own, &names)? {
             self.editor.mark_read(directory);
+            self.compared.insert(directory);
             self.tree.places.list(directory, own.ctime(), clock);
         }
         Ok(())
@@ -580,6 +663,22 @@ fn place_of(table: &Table, directory: DirectoryId) -> Option<(DirectoryId, Names
     let row = table.directory_row(directory)?;
     let parent = table.directory_id(table.parent(row)?)?;
     Some((parent, Names::These(BTreeSet::from([table.name(row).to_owned()]))))
+}
+
+/// Returns the lowest directory that the table has on a path below the root, and the name in it that the path goes on with.
+fn place_of_path(table: &Table, path: &Path) -> Option<(DirectoryId, OsString)> {
+    let (mut row, mut place) = (table.roots().next(), None);
+    for name in path {
+        let Some(directory) = row.and_then(|row| table.directory_id(row)) else { break };
+        place = Some((directory, name.to_owned()));
+        row = row.and_then(|row| table.child(row, name));
+    }
+    place
+}
+
+/// Returns what the table has at a path below the root.
+fn row_at(table: &Table, path: &Path) -> Option<Row> {
+    path.iter().try_fold(table.roots().next()?, |row, name| table.child(row, name))
 }
 
 fn is_mount_point(directory: &DirHandle, name: &OsStr) -> bool {

@@ -1,23 +1,32 @@
 //! The live tree against a walk of the same tree, after changes of every kind.
 
-#![cfg(target_os = "linux")]
+#![cfg(any(target_os = "linux", windows))]
 #![expect(clippy::unwrap_used, reason = "tests, although a macro calls most of them")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::os::fd::AsFd;
-use std::os::unix::fs::{PermissionsExt, symlink};
-use std::os::unix::net::UnixListener;
+#[cfg(target_os = "linux")]
+use std::os::{fd::AsFd, unix::net::UnixListener};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+#[cfg(target_os = "linux")]
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use transect::table::{Row, SubtreeTotals, Table};
 use transect::{Cancel, FieldMask, FileType, ScanOptions};
 use transect_live::{ChangeKind, LiveTree, SharedTree, Update, WatchMethod};
-use transect_sys::linux::serve_watches;
-use transect_sys::watch::Watcher;
-use transect_testkit::{Mount, TempDir, skip, wait_until};
+#[cfg(target_os = "linux")]
+use transect_sys::{linux::serve_watches, watch::Watcher};
+#[cfg(target_os = "linux")]
+use transect_testkit::Mount;
+use transect_testkit::{TempDir, skip, wait_for_ok, wait_until};
+
+/// Notifications with paths.
+#[cfg(target_os = "linux")]
+const PATHS: WatchMethod = WatchMethod::FakeTree;
+#[cfg(windows)]
+const PATHS: WatchMethod = WatchMethod::FileSystem;
 
 /// What two tables of one tree have in common.
 #[derive(Debug, PartialEq)]
@@ -44,18 +53,32 @@ fn entries(table: &Table) -> BTreeMap<PathBuf, Entry> {
             ctime: attributes.ctime(),
             inode: attributes.inode(),
             totals: table.totals(row),
-            shared: table.shared(row),
+            // A walk of Windows does not know names outside of the tree.
+            shared: if cfg!(windows) { 0 } else { table.shared(row) },
             unread: table.unread_reason(row).map(|why| why.as_str()),
         }
     };
     table.iter().map(|row| (table.path(row), entry(row))).collect()
 }
 
+/// Returns whether only what is new is reported: Wine does not watch directories that were there when a tree was opened.
+fn is_wine() -> bool {
+    transect_sys::host::wine_version().is_some()
+}
+
+/// Applies what happened.
+fn settle(tree: &mut LiveTree) -> Update {
+    if is_wine() {
+        tree.suspect_all();
+    }
+    tree.settle().expect("few entries")
+}
+
 /// Applies what happened, and compares with a walk.
 #[track_caller]
 fn assert_current(tree: &mut LiveTree) -> Update {
     let mut names: BTreeSet<PathBuf> = entries(&tree.table()).into_keys().collect();
-    let update = tree.settle().expect("few entries");
+    let update = settle(tree);
     follow(&mut names, &update);
     let columns = FieldMask::TIMES | FieldMask::FILE_ID;
     let options = ScanOptions::new([tree.root()]).same_file_system(true);
@@ -99,13 +122,20 @@ fn follow(names: &mut BTreeSet<PathBuf>, update: &Update) {
 
 /// A directory for a test, on a file system of its own if that is watched.
 struct Place {
+    #[cfg(target_os = "linux")]
     mount: Option<Mount>,
     temp: TempDir,
 }
 
 impl Place {
+    #[cfg(target_os = "linux")]
     fn path(&self) -> &Path {
         self.mount.as_ref().map_or(self.temp.path(), Mount::path)
+    }
+
+    #[cfg(windows)]
+    fn path(&self) -> &Path {
+        self.temp.path()
     }
 
     fn join(&self, path: impl AsRef<Path>) -> PathBuf {
@@ -119,9 +149,16 @@ fn open(root: impl Into<PathBuf>, watch: &WatchMethod) -> LiveTree {
 
 fn tree_of(watch: &WatchMethod, paths: &[&str]) -> Place {
     let temp = TempDir::new();
-    let is_mounted = *watch != WatchMethod::Directories;
-    let mount = is_mounted.then(|| Mount::tmpfs("64M", &temp.join("mount")).unwrap());
-    let temp = Place { mount, temp };
+    #[cfg(target_os = "linux")]
+    let mount = matches!(watch, WatchMethod::FileSystem | WatchMethod::Helper(_))
+        .then(|| Mount::tmpfs("64M", &temp.join("mount")).unwrap());
+    #[cfg(windows)]
+    assert_eq!(*watch, PATHS);
+    let temp = Place {
+        #[cfg(target_os = "linux")]
+        mount,
+        temp,
+    };
     for path in paths {
         let is_directory = path.ends_with('/');
         let path = temp.join(path);
@@ -135,6 +172,7 @@ fn tree_of(watch: &WatchMethod, paths: &[&str]) -> Place {
 }
 
 /// Returns whether file systems can be mounted and watched here.
+#[cfg(target_os = "linux")]
 fn can_watch_file_systems(test: &str) -> bool {
     let temp = TempDir::new();
     let mount = Mount::tmpfs("64M", &temp.join("mount"));
@@ -144,6 +182,7 @@ fn can_watch_file_systems(test: &str) -> bool {
 }
 
 /// Returns the socket of a helper for all tests of this process.
+#[cfg(target_os = "linux")]
 fn helper() -> PathBuf {
     static HELPER: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
     let start = || {
@@ -163,10 +202,12 @@ fn helper() -> PathBuf {
 /// Runs every test with each source of notifications.
 macro_rules! tests {
     ($($name:ident,)*) => {
+        #[cfg(target_os = "linux")]
         mod directories {
             use super::WatchMethod;
             $(#[test] fn $name() { super::$name(&WatchMethod::Directories); })*
         }
+        #[cfg(target_os = "linux")]
         mod file_system {
             use super::{WatchMethod, can_watch_file_systems};
             $(#[test] fn $name() {
@@ -175,6 +216,10 @@ macro_rules! tests {
                 }
             })*
         }
+        mod paths {
+            $(#[test] fn $name() { super::$name(&super::PATHS); })*
+        }
+        #[cfg(target_os = "linux")]
         mod helper {
             use super::{WatchMethod, can_watch_file_systems, helper};
             $(#[test] fn $name() {
@@ -211,13 +256,20 @@ tests! {
     live_tree_changes_during_updates,
 }
 
-/// The changes as `kind path`, with paths below the root, sorted.
+/// The changes as `kind path`, with paths below the root, sorted. Windows also reports a directory as modified if a name in
+/// it changes.
 fn changes(root: &Path, update: &Update) -> Vec<String> {
-    let short =
-        |path: &Path| path.strip_prefix(root).expect("below the root").display().to_string();
+    let short = |path: &Path| {
+        let path = path.strip_prefix(root).expect("below the root").display().to_string();
+        if cfg!(windows) { path.replace('\\', "/") } else { path }
+    };
     let mut lines: Vec<String> = update
         .changes
         .iter()
+        .filter(|change| {
+            let is_directory = change.file_type == FileType::Directory;
+            !(cfg!(windows) && is_directory && change.kind == ChangeKind::Modified)
+        })
         .map(|change| match &change.from {
             Some(from) => {
                 format!("{} {} {}", change.kind.as_str(), short(from), short(&change.path))
@@ -236,17 +288,39 @@ fn live_tree_changes_of_files_reported(watch: &WatchMethod) {
     fs::write(temp.join("a/new"), "12345").unwrap();
     fs::write(temp.join("a/one"), "longer than before, much longer").unwrap();
     fs::remove_file(temp.join("a/two")).unwrap();
-    symlink("nowhere", temp.join("b/link")).unwrap();
+    fs::write(temp.join("b/other"), "1").unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("nowhere", temp.join("b/link")).unwrap();
     let update = assert_current(&mut tree);
-    let expected = ["added a/new", "added b/link", "modified a/one", "removed a/two"];
+    let expected = [
+        "added a/new",
+        #[cfg(unix)]
+        "added b/link",
+        "added b/other",
+        "modified a/one",
+        "removed a/two",
+    ];
     assert_eq!(changes(temp.path(), &update), expected);
     assert!(assert_current(&mut tree).changes.is_empty());
     // As before, but another file.
     fs::write(temp.join("a/other"), "12345").unwrap();
     fs::rename(temp.join("a/other"), temp.join("a/new")).unwrap();
     assert_eq!(changes(temp.path(), &assert_current(&mut tree)), ["modified a/new"]);
-    fs::set_permissions(temp.join("a/new"), fs::Permissions::from_mode(0o600)).unwrap();
+    change_permissions(&temp.join("a/new"), 1).unwrap();
     assert_eq!(changes(temp.path(), &assert_current(&mut tree)), ["modified a/new"]);
+}
+
+/// Changes what is permitted to no one but to its owner.
+fn change_permissions(path: &Path, number: usize) -> std::io::Result<()> {
+    #[cfg(unix)]
+    let changed = std::os::unix::fs::PermissionsExt::from_mode(0o700 + number as u32);
+    #[cfg(windows)]
+    let changed = {
+        let mut changed = path.metadata()?.permissions();
+        changed.set_readonly(number.is_multiple_of(2));
+        changed
+    };
+    fs::set_permissions(path, changed)
 }
 
 fn live_tree_new_directories_read_and_watched(watch: &WatchMethod) {
@@ -254,7 +328,7 @@ fn live_tree_new_directories_read_and_watched(watch: &WatchMethod) {
     let mut tree = open(temp.path(), watch);
     fs::create_dir_all(temp.join("a/b/c/d/e")).unwrap();
     fs::write(temp.join("a/b/c/d/e/file"), "1").unwrap();
-    assert_eq!(assert_current(&mut tree).changes.len(), 5);
+    assert_eq!(changes(temp.path(), &assert_current(&mut tree)).len(), 5);
     fs::write(temp.join("a/b/c/d/e/file"), "22").unwrap();
     let update = assert_current(&mut tree);
     assert_eq!(changes(temp.path(), &update), ["modified a/b/c/d/e/file"]);
@@ -268,11 +342,11 @@ fn live_tree_many_new_directories_read_and_watched(watch: &WatchMethod) {
     for number in 0..300 {
         fs::create_dir_all(temp.join(format!("a/{number}/b/c"))).unwrap();
     }
-    assert_eq!(assert_current(&mut tree).changes.len(), 900);
+    assert_eq!(changes(temp.path(), &assert_current(&mut tree)).len(), 900);
     for number in 0..300 {
         fs::write(temp.join(format!("a/{number}/b/c/file")), "1").unwrap();
     }
-    assert_eq!(assert_current(&mut tree).changes.len(), 300);
+    assert_eq!(changes(temp.path(), &assert_current(&mut tree)).len(), 300);
     assert_eq!(tree.unwatched(), 0);
     fs::remove_dir_all(temp.join("a")).unwrap();
     assert_eq!(changes(temp.path(), &assert_current(&mut tree)), ["removed a"]);
@@ -311,16 +385,25 @@ fn live_tree_renamed_directory_and_one_below_it(watch: &WatchMethod) {
     assert_current(&mut tree);
     fs::write(temp.join("new/2/file"), "1").unwrap();
     fs::write(temp.join("new/0/file"), "2").unwrap();
-    assert_eq!(assert_current(&mut tree).changes.len(), 2);
+    assert_eq!(changes(temp.path(), &assert_current(&mut tree)).len(), 2);
 }
 
 fn live_tree_exchanged_directories(watch: &WatchMethod) {
     let temp = tree_of(watch, &["a/one/file", "b/two/deep/file"]);
     let mut tree = open(temp.path(), watch);
     let exchange = |a: &str, b: &str| {
-        let flags = rustix::fs::RenameFlags::EXCHANGE;
-        let here = rustix::fs::CWD;
-        rustix::fs::renameat_with(here, temp.join(a), here, temp.join(b), flags).unwrap();
+        let (a, b, free) = (temp.join(a), temp.join(b), temp.join("free"));
+        match watch {
+            #[cfg(target_os = "linux")]
+            _ if *watch != PATHS => {
+                let flags = rustix::fs::RenameFlags::EXCHANGE;
+                rustix::fs::renameat_with(rustix::fs::CWD, a, rustix::fs::CWD, b, flags).unwrap();
+            }
+            // Windows cannot do that at once.
+            _ => [(&a, &free), (&b, &a), (&free, &b)].iter().for_each(|(from, to)| {
+                fs::rename(from, to).unwrap();
+            }),
+        }
     };
     exchange("a/one", "b/two");
     assert_current(&mut tree);
@@ -374,11 +457,15 @@ fn live_tree_removed_and_made_again(watch: &WatchMethod) {
 }
 
 fn live_tree_names_of_any_bytes(watch: &WatchMethod) {
-    use std::os::unix::ffi::OsStrExt;
+    #[cfg(unix)]
+    let names = [&b"new\nline"[..], b"\xff\xfe", b"\x01", b" ", "é".as_bytes(), &[b'x'; 255]]
+        .map(std::os::unix::ffi::OsStrExt::from_bytes);
+    #[cfg(windows)]
+    let names: [&std::ffi::OsStr; 3] = [" b".as_ref(), "É".as_ref(), "ß~1.long".as_ref()];
     let temp = tree_of(watch, &["d/"]);
     let mut tree = open(temp.path(), watch);
-    for name in [&b"new\nline"[..], b"\xff\xfe", b"\x01", b" ", "é".as_bytes(), &[b'x'; 255]] {
-        let name = std::ffi::OsStr::from_bytes(name);
+    for name in names {
+        let name: &std::ffi::OsStr = name;
         fs::create_dir(temp.join("d").join(name)).unwrap();
         fs::write(temp.join("d").join(name).join(name), "1").unwrap();
     }
@@ -394,7 +481,7 @@ fn live_tree_hard_links_follow(watch: &WatchMethod) {
     fs::hard_link(temp.join("a/file"), temp.join("b/third")).unwrap();
     // No notification names `a/file` because of its new names; writing to it does.
     fs::write(temp.join("a/file"), "told").unwrap();
-    let _ = tree.settle().unwrap();
+    let _ = settle(&mut tree);
     let table = tree.table();
     assert_eq!(table.hard_links(), 2);
     let root = table.roots().next().unwrap();
@@ -402,7 +489,7 @@ fn live_tree_hard_links_follow(watch: &WatchMethod) {
     assert_eq!(table.totals(root).apparent, walked.grand_total().apparent);
     fs::remove_file(temp.join("a/file")).unwrap();
     fs::remove_dir_all(temp.join("b/c")).unwrap();
-    let _ = tree.settle().unwrap();
+    let _ = settle(&mut tree);
     assert_eq!(tree.table().hard_links(), 0);
     let walked = Table::read(temp.path()).unwrap();
     assert_eq!(tree.table().grand_total().apparent, walked.grand_total().apparent);
@@ -439,8 +526,10 @@ fn live_tree_times_set_back(watch: &WatchMethod) {
     let file = fs::File::options().write(true).open(temp.join("a/file")).unwrap();
     file.set_modified(std::time::UNIX_EPOCH).unwrap();
     assert_eq!(changes(temp.path(), &assert_current(&mut tree)), ["modified a/file"]);
-    fs::File::open(temp.join("a")).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
-    assert_eq!(changes(temp.path(), &assert_current(&mut tree)), ["modified a"]);
+    if cfg!(unix) {
+        fs::File::open(temp.join("a")).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+        assert_eq!(changes(temp.path(), &assert_current(&mut tree)), ["modified a"]);
+    }
 }
 
 /// What a file's other names do to it is not notified at this one: it is known once everything is compared.
@@ -487,7 +576,7 @@ fn live_tree_after_a_gap_compared(watch: &WatchMethod) {
     fs::write(temp.join("e/f/g/new"), "1").unwrap();
     fs::write(temp.join("c/d/a/b/file"), "2").unwrap();
     let update = assert_current(&mut tree);
-    assert!(!update.was_gap);
+    assert_eq!(update.was_gap, is_wine());
     assert_eq!(changes(temp.path(), &update), ["added e/f/g/new", "modified c/d/a/b/file"]);
     assert_eq!(tree.unwatched(), 0);
 }
@@ -503,6 +592,10 @@ fn wait_for_ticks() {
 fn live_tree_after_a_gap_names_first(watch: &WatchMethod) {
     let temp = tree_of(watch, &["a/file", "b/file", "c/"]);
     let test = "live_tree_after_a_gap_names_first";
+    if *watch == PATHS {
+        // Every directory is listed: no file system of Windows proves changes.
+        return;
+    }
     if !transect_sys::host::proves_changes(temp.path()) {
         skip::<()>(test, "the file system does not prove changes");
         return;
@@ -549,16 +642,17 @@ fn live_tree_resumed_after_changes(watch: &WatchMethod) {
     let update = assert_current(&mut tree);
     assert!(update.was_gap);
     assert_eq!(tree.unwatched(), 0);
-    let changes = changes(temp.path(), &update);
+    let found = changes(temp.path(), &update);
     for expected in ["renamed a c/d/a", "modified same/file", "modified times", "added y/2"] {
-        assert!(changes.iter().any(|change| change == expected), "{expected}: {changes:?}");
+        assert!(found.iter().any(|change| change == expected), "{expected}: {found:?}");
     }
-    assert!(!changes.iter().any(|change| change.contains("below")), "{changes:?}");
+    assert!(!found.iter().any(|change| change.contains("below")), "{found:?}");
     // Everything is watched afterwards.
     fs::write(temp.join("same/below/other"), "2").unwrap();
     fs::write(temp.join("c/d/a/b/new"), "2").unwrap();
     let update = assert_current(&mut tree);
-    assert!(!update.was_gap && update.changes.len() == 2, "{update:?}");
+    let count = changes(temp.path(), &update).len();
+    assert_eq!((update.was_gap, count), (is_wine(), 2), "{update:?}");
 }
 
 /// Names are compared first; then the attributes below a path that is asked for, unless they are many.
@@ -568,6 +662,10 @@ fn shared_tree_after_a_gap_answers_with_what_was_compared(watch: &WatchMethod) {
         fs::write(temp.join(format!("many/{number}")), "").unwrap();
     }
     let test = "shared_tree_after_a_gap_answers_with_what_was_compared";
+    if cfg!(windows) {
+        // None of its file systems does.
+        return;
+    }
     if !transect_sys::host::proves_changes(temp.path()) {
         skip::<()>(test, "the file system does not prove changes");
         return;
@@ -600,9 +698,25 @@ fn shared_tree_after_a_gap_answers_with_what_was_compared(watch: &WatchMethod) {
     assert!(again.changes.is_some_and(|changes| changes.is_empty()));
 }
 
+/// A name in another case is another name, and finds the same entry.
+#[cfg(windows)]
+#[test]
+fn live_tree_case_of_a_name_changed() {
+    let temp = tree_of(&PATHS, &["file", "dir/below/file"]);
+    let mut tree = open(temp.path(), &PATHS);
+    // Wine does nothing if only the case is another one.
+    for (from, to) in [("file", "1"), ("1", "FILE"), ("dir", "2"), ("2", "Dir")] {
+        fs::rename(temp.join(from), temp.join(to)).unwrap();
+    }
+    fs::write(temp.join("Dir/BELOW/file"), "longer than before").unwrap();
+    let update = assert_current(&mut tree);
+    let expected = ["added FILE", "modified Dir/below/file", "removed file", "renamed dir Dir"];
+    assert_eq!(changes(temp.path(), &update), expected);
+}
+
 #[test]
 fn live_tree_resumed_only_at_the_same_directory() {
-    let temp = tree_of(&WatchMethod::Directories, &["root/file"]);
+    let temp = tree_of(&PATHS, &["root/file"]);
     let (root, now, end) = (temp.join("root"), SystemTime::now(), Cancel::new());
     let table = LiveTree::open(&root, &end).unwrap().storable().expect("everything is watched");
     fs::rename(&root, temp.join("other")).unwrap();
@@ -613,7 +727,8 @@ fn live_tree_resumed_only_at_the_same_directory() {
 }
 
 fn live_tree_root_removed_or_renamed_ends(watch: &WatchMethod) {
-    for rename in [false, true] {
+    // Wine removes the root when the tree closes it.
+    for &rename in if is_wine() { &[true][..] } else { &[false, true] } {
         let temp = tree_of(watch, &["root/a/file"]);
         let mut tree = open(temp.join("root"), watch);
         match rename {
@@ -635,6 +750,7 @@ fn live_tree_root_removed_or_renamed_ends(watch: &WatchMethod) {
     }
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn live_tree_unmounted_ends() {
     let test = "live_tree_unmounted_ends";
@@ -655,7 +771,7 @@ fn live_tree_unmounted_ends() {
 
 #[test]
 fn live_tree_root_must_be_a_directory_that_exists() {
-    let temp = tree_of(&WatchMethod::Directories, &["file"]);
+    let temp = tree_of(&PATHS, &["file"]);
     for name in ["file", "missing"] {
         let error = LiveTree::open(temp.join(name), &Cancel::new()).unwrap_err();
         assert_eq!(error.path(), Some(&*temp.join(name)), "{error}");
@@ -702,12 +818,13 @@ fn resumed(
 /// Random changes, with updates at random moments: also while directories have other places than the table knows, and while
 /// the tree is not followed.
 fn live_tree_random_changes(watch: &WatchMethod) {
-    for seed in 1..=40 {
+    for seed in 1..=if cfg!(windows) { 2 } else { 40 } {
         let temp = tree_of(watch, &[]);
         change_at_random(temp.path(), seed, watch);
     }
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn live_tree_random_changes_on_ext4_and_xfs() {
     let test = "live_tree_random_changes_on_ext4_and_xfs";
@@ -755,10 +872,10 @@ fn change_at_random(root: &Path, seed: u64, watch: &WatchMethod) {
             },
             // In the same update, the other name is noticed.
             8 if any.is_file() => fs::hard_link(&any, &name).and_then(|()| fs::write(&any, "")),
-            7 if numbers.below(2) == 0 => fs::set_permissions(
-                &any,
-                fs::Permissions::from_mode(0o700 + numbers.below(8) as u32),
-            ),
+            // Windows does not report this of the root.
+            7 if numbers.below(2) == 0 && (any != root || *watch != PATHS) => {
+                change_permissions(&any, numbers.below(8))
+            }
             _ => Ok(()),
         };
         if numbers.below(12) == 0 {
@@ -792,12 +909,15 @@ fn live_tree_changes_during_updates(watch: &WatchMethod) {
                 for name in 0..20 {
                     fs::write(at(format!("{from}/{number}/x/{name}")), "1").unwrap();
                 }
-                fs::rename(at(format!("{from}/{number}")), at(format!("{to}/{number}"))).unwrap();
-                fs::write(at(format!("{to}/{number}/x/y/z/last")), "1").unwrap();
+                // Windows renames and removes no directory in which the tree has one open.
+                let (from, to) = (at(format!("{from}/{number}")), at(format!("{to}/{number}")));
+                wait_for_ok("it is renamed", || fs::rename(&from, &to));
+                fs::write(to.join("x/y/z/last"), "1").unwrap();
                 if number >= 50 {
                     let old = number - 50;
                     let parent = if old % 2 == 0 { "b" } else { "a" };
-                    fs::remove_dir_all(at(format!("{parent}/{old}"))).unwrap();
+                    let old = at(format!("{parent}/{old}"));
+                    wait_for_ok("it is removed", || fs::remove_dir_all(&old));
                 }
             }
         });

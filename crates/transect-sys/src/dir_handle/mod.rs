@@ -92,6 +92,17 @@ mod tests {
         assert_eq!(text(&top, "old"), "12345");
     }
 
+    #[test]
+    fn dir_handle_other_spelling_only_of_windows() {
+        let temp = TempDir::new();
+        std::fs::write(temp.join("File"), "12345").unwrap();
+        let dir = DirHandle::open(temp.path()).unwrap();
+        assert_eq!(dir.other_spelling("File".as_ref()), None);
+        assert_eq!(dir.other_spelling("missing".as_ref()), None);
+        let expected = cfg!(windows).then(|| "File".into());
+        assert_eq!(dir.other_spelling("FILE".as_ref()), expected);
+    }
+
     #[cfg(unix)]
     #[test]
     fn dir_handle_open_file_link_only_on_request() {
