@@ -17,8 +17,8 @@ If the kernel drops notifications, the whole tree is compared, and a message rep
 Not seen: stores through a mapping until it is closed, changes through a name outside of the tree, on other machines \
 or below FUSE. Other file systems below PATH are not entered. docs/LIVE.md has the details.
 
-Linux only so far. Unless this runs as root, or an administrator runs `transect service watch-helper`, a directory takes one \
-watch; the limit of a user is fs.inotify.max_user_watches.
+On Linux, unless this runs as root, or an administrator runs `transect service watch-helper`, a directory takes one \
+watch; the limit of a user is fs.inotify.max_user_watches. On Windows, a renamed directory is read again.
 
 Examples:
   Print what changes below the current directory:

@@ -100,7 +100,9 @@ fn begin(args: &WatchArgs, entries: u64, unwatched: u64, cursor: Option<Cursor>)
     if unwatched > 0 {
         let directories = counted(unwatched, "directory is", "directories are");
         output::note(&format!("{directories} not watched: changes there are not printed"));
-        output::hint("`sysctl fs.inotify.max_user_watches` shows how many a user may watch");
+        if cfg!(target_os = "linux") {
+            output::hint("`sysctl fs.inotify.max_user_watches` shows how many a user may watch");
+        }
     }
     if args.json {
         let ready = object! {

@@ -8,6 +8,7 @@
 #![expect(clippy::disallowed_methods, reason = "the program is compared with plain std::fs")]
 
 mod service;
+mod watch;
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
