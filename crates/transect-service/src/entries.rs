@@ -17,6 +17,8 @@ use crate::protocol::{
     take_entry,
 };
 
+const SEPARATOR: u8 = std::path::MAIN_SEPARATOR as u8;
+
 /// Entries in tree order: a directory before its entries.
 #[derive(Debug)]
 pub struct Entries {
@@ -159,8 +161,8 @@ impl Entries {
             path.truncate(lengths.last().copied().unwrap_or(0));
             let name = self.current.name.as_encoded_bytes();
             path.extend_from_slice(name);
-            if !name.ends_with(b"/") {
-                path.push(b'/');
+            if !name.ends_with(&[SEPARATOR]) {
+                path.push(SEPARATOR);
             }
             lengths.push(path.len());
         }
@@ -170,7 +172,7 @@ impl Entries {
     /// Enters the current directory: if it cannot be opened, this is an error.
     fn enter(&mut self) {
         let Current { depth, error: Some(error), .. } = self.current else { return };
-        let path = self.above.0.strip_suffix(b"/").filter(|path| !path.is_empty());
+        let path = self.above.0.strip_suffix(&[SEPARATOR]).filter(|path| !path.is_empty());
         let path = name_from_bytes(path.unwrap_or(b"/").to_vec()).into();
         let error = io::Error::from_raw_os_error(error);
         self.errors.push(ScanError::new(Operation::OpenDirectory, path, depth as u32, error));

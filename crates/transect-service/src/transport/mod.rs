@@ -21,29 +21,12 @@ mod system;
 #[path = "unsupported.rs"]
 mod system;
 
-#[cfg(target_os = "linux")]
-pub(crate) use system::Wake;
 #[cfg(test)]
 pub(crate) use system::pair;
-pub(crate) use system::{Listener, Stream};
+pub(crate) use system::{Listener, Stream, Wake};
 pub use system::{create_socket_dir, default_socket};
 
-/// Where trees cannot be followed, nothing waits for their changes.
-#[cfg(not(target_os = "linux"))]
-#[derive(Clone, Debug)]
-pub(crate) struct Wake(std::convert::Infallible);
-
-#[cfg(not(target_os = "linux"))]
-impl Wake {
-    pub(crate) fn new() -> std::io::Result<Self> {
-        Err(std::io::ErrorKind::Unsupported.into())
-    }
-
-    pub(crate) fn wake(&self) {
-        match self.0 {}
-    }
-}
-
+/// Only Linux has the helper that reports changes to all users.
 #[cfg(not(target_os = "linux"))]
 impl Listener {
     pub(crate) fn admit_all_users(&self) -> std::io::Result<()> {
@@ -55,14 +38,6 @@ impl Listener {
 impl Stream {
     pub(crate) fn serve_watches(&self, _: usize) -> std::io::Result<()> {
         Err(std::io::ErrorKind::Unsupported.into())
-    }
-
-    pub(crate) fn is_woken(&self, wake: &Wake) -> std::io::Result<bool> {
-        match wake.0 {}
-    }
-
-    pub(crate) fn wait_or_woken(&self, wake: &Wake) -> std::io::Result<(bool, bool)> {
-        match wake.0 {}
     }
 }
 

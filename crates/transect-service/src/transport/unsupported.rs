@@ -57,6 +57,27 @@ impl Stream {
     pub(crate) fn wait(&self, _: bool, _: Option<Duration>) -> io::Result<()> {
         Err(ErrorKind::Unsupported.into())
     }
+
+    pub(crate) fn is_woken(&self, wake: &Wake) -> io::Result<bool> {
+        match wake.0 {}
+    }
+
+    pub(crate) fn wait_or_woken(&self, wake: &Wake) -> io::Result<(bool, bool)> {
+        match wake.0 {}
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Wake(std::convert::Infallible);
+
+impl Wake {
+    pub(crate) fn new() -> io::Result<Self> {
+        Err(ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn wake(&self) {
+        match self.0 {}
+    }
 }
 
 impl Read for &Stream {

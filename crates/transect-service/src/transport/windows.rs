@@ -2,9 +2,10 @@
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use transect_sys::windows::{Pipe, PipeListener, UserId};
+use transect_sys::windows::{Event, Pipe, PipeListener, UserId};
 
 use super::Peer;
 use crate::error::Error;
@@ -109,6 +110,30 @@ impl Stream {
     /// That took `longest`.
     pub(crate) fn wait(&self, or_write: bool, longest: Option<Duration>) -> io::Result<()> {
         self.pipe.wait(or_write, longest)
+    }
+
+    /// Waits until it is woken. Returns false if the connection has ended before.
+    pub(crate) fn is_woken(&self, wake: &Wake) -> io::Result<bool> {
+        self.pipe.is_woken(&wake.0)
+    }
+
+    /// Waits until there is input, or the end of it, or until it is woken. Returns which of them.
+    pub(crate) fn wait_or_woken(&self, wake: &Wake) -> io::Result<(bool, bool)> {
+        self.pipe.wait_or_woken(&wake.0)
+    }
+}
+
+/// Ends a wait of a [`Stream`] from another thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Wake(Arc<Event>);
+
+impl Wake {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self(Arc::new(Event::new()?)))
+    }
+
+    pub(crate) fn wake(&self) {
+        self.0.signal();
     }
 }
 

@@ -34,6 +34,7 @@ pub use caching::{open_sequential, open_unbuffered, reopen_write_unbuffered, sec
 pub use find::{FindCall, FindHandle, FindReader};
 pub use handle_reader::{HandleReader, ListingHandle};
 pub use list::DirectoryCall;
+pub use overlapped::Event;
 pub use path::ends_with_separator;
 pub use pipe::{Pipe, PipeListener};
 pub use sparse::{make_sparse, next_allocated_range};

@@ -12,25 +12,40 @@ use windows_sys::Win32::Foundation::{
 };
 use windows_sys::Win32::System::IO::{CancelIoEx, GetOverlappedResult, OVERLAPPED};
 use windows_sys::Win32::System::Threading::{
-    CreateEventW, INFINITE, SetEvent, WaitForMultipleObjects,
+    CreateEventW, INFINITE, ResetEvent, SetEvent, WaitForMultipleObjects,
 };
 use windows_sys::core::BOOL;
 
 use super::status::{done, owned};
 
-/// An event, which stays signalled until an operation resets it.
+/// An event, which stays signalled until an operation or [`Event::take`] resets it.
 #[derive(Debug)]
-pub(super) struct Event(OwnedHandle);
+pub struct Event(OwnedHandle);
 
 impl Event {
-    pub(super) fn new() -> io::Result<Self> {
+    /// Returns an event that is not signalled.
+    ///
+    /// # Errors
+    /// Any error that the system reports.
+    pub fn new() -> io::Result<Self> {
         // SAFETY: the pointers are null: no security attributes and no name; the handle is new.
         unsafe { owned(CreateEventW(null(), 1, 0, null())) }.map(Self)
     }
 
-    pub(super) fn signal(&self) {
+    /// Signals it.
+    pub fn signal(&self) {
         // SAFETY: the handle is open. The call fails only for a handle that is not an event.
         unsafe { SetEvent(self.0.as_raw_handle()) };
+    }
+
+    /// Resets it, and returns whether it was signalled. One thread may do that.
+    pub(super) fn take(&self) -> bool {
+        let was_signalled = wait_any([self], Some(Duration::ZERO)).is_ok_and(|it| it.is_some());
+        if was_signalled {
+            // SAFETY: as in `signal`.
+            unsafe { ResetEvent(self.0.as_raw_handle()) };
+        }
+        was_signalled
     }
 }
 
@@ -207,5 +222,7 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(wait_any([&one, &two], Some(Duration::MAX)).unwrap(), Some(0));
         }
+        assert!(one.take() && !one.take());
+        assert_eq!(wait_any([&one, &two], None).unwrap(), Some(1));
     }
 }

@@ -332,12 +332,58 @@ impl Pipe {
         };
         signalled.map(drop).ok_or_else(|| io::ErrorKind::TimedOut.into())
     }
+
+    /// Waits until something can be read, the end included, or until `wake` is signalled, which is then reset. Returns which
+    /// of them.
+    pub fn wait_or_woken(&self, wake: &Event) -> io::Result<(bool, bool)> {
+        let mut reading = self.reading();
+        let arrived = reading.arrive()?.is_some()
+            || match wait_any([&self.closed, wake, reading.operation.event()], None)? {
+                Some(0) => true,
+                Some(2) => reading.arrive()?.is_some(),
+                _ => false,
+            };
+        Ok((arrived, wake.take()))
+    }
+
+    /// Waits until `wake` is signalled, and resets it. Returns false if an end of the pipe is closed before. After bytes that
+    /// were not read, that of the other end is not noticed.
+    pub fn is_woken(&self, wake: &Event) -> io::Result<bool> {
+        let mut reading = self.reading();
+        loop {
+            let signalled = match reading.arrive()? {
+                Some(0) => return Ok(false),
+                Some(_) => wait_any([&self.closed, wake], None)?,
+                None => wait_any([&self.closed, wake, reading.operation.event()], None)?,
+            };
+            if signalled == Some(0) {
+                return Ok(false);
+            }
+            if wake.take() {
+                return Ok(true);
+            }
+        }
+    }
 }
 
 impl Reading {
     /// Takes bytes that have arrived, 0 at the end. Begins a read if there are none, and returns
     /// `None` if it is not finished.
     fn take(&mut self, block: &mut [u8]) -> io::Result<Option<usize>> {
+        let arrived = self.arrive()?;
+        if self.unread.is_empty() {
+            return Ok(arrived);
+        }
+        let taken = block.len().min(self.unread.len());
+        let from = &self.operation.block()[self.unread.clone()][..taken];
+        block[..taken].copy_from_slice(from);
+        self.unread.start += taken;
+        Ok(Some(taken))
+    }
+
+    /// Returns the number of bytes that have arrived and are unread, 0 at the end. Begins a read if there are none, and returns
+    /// `None` if it is not finished.
+    fn arrive(&mut self) -> io::Result<Option<usize>> {
         // An empty write of the other end finishes a read without bytes.
         while self.unread.is_empty() {
             match self.fill() {
@@ -349,11 +395,7 @@ impl Reading {
                 Err(error) => return Err(error),
             }
         }
-        let taken = block.len().min(self.unread.len());
-        let from = &self.operation.block()[self.unread.clone()][..taken];
-        block[..taken].copy_from_slice(from);
-        self.unread.start += taken;
-        Ok(Some(taken))
+        Ok(Some(self.unread.len()))
     }
 
     /// Returns the number of bytes of a finished read, beginning one if necessary.

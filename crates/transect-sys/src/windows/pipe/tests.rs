@@ -204,3 +204,28 @@ fn pipe_of_other_user_distinguished() {
     assert_eq!(owner.to_string(), "S-1-5-18");
     assert_ne!(owner, UserId::current().unwrap());
 }
+
+#[test]
+fn pipe_wait_ends_when_woken_or_something_arrives_or_other_end_closes() {
+    let [server, client] = pair();
+    let wake = Event::new().unwrap();
+    wake.signal();
+    assert_eq!(server.wait_or_woken(&wake).unwrap(), (false, true));
+    client.try_write(b"a").unwrap();
+    assert_eq!(server.wait_or_woken(&wake).unwrap(), (true, false));
+    // Bytes that were not read are not an end.
+    wake.signal();
+    assert!(server.is_woken(&wake).unwrap());
+    assert_eq!(server.read(&mut [0; 4]).unwrap(), 1);
+    std::thread::scope(|scope| {
+        let woken = scope.spawn(|| server.is_woken(&wake).unwrap());
+        wake.signal();
+        assert!(woken.join().unwrap());
+        let woken = scope.spawn(|| server.is_woken(&wake).unwrap());
+        drop(client);
+        assert!(!woken.join().unwrap());
+    });
+    assert_eq!(server.wait_or_woken(&wake).unwrap(), (true, false));
+    server.close();
+    assert!(!server.is_woken(&wake).unwrap());
+}
