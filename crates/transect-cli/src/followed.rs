@@ -48,7 +48,7 @@ fn text(root: &Path) -> String {
 /// Returns a connection to the user's service, and the trees that it follows; `None` if there is none, or it is not to be
 /// asked.
 pub(crate) fn service(args: &AskLiveArgs) -> Option<(Client, Vec<PathBuf>)> {
-    if args.live == AskLive::No || !cfg!(target_os = "linux") {
+    if args.live == AskLive::No {
         return None;
     }
     // Whatever the reason is why it does not answer: the tree itself does.
@@ -180,9 +180,9 @@ pub(crate) fn entries(
     want: FieldMask,
     search: WordSearch<'_>,
 ) -> Option<Followed> {
-    // No notification reports a mount.
+    // No notification reports a mount. On Windows, mount points are links.
     let is_below = |mount: &PathBuf| *mount != root && mount.starts_with(&root);
-    let has_mounts = transect_sys::host::mount_points()?.iter().any(is_below);
+    let has_mounts = !cfg!(windows) && transect_sys::host::mount_points()?.iter().any(is_below);
     if !FIELDS.contains(want) || has_mounts {
         return None;
     }

@@ -12,14 +12,14 @@ use super::one_of;
 pub(crate) const LIVE_NOTES: &str = "\
 Reads the PATHs once, and then follows what changes in them. `list`, `usage`, `find`, `tui` and `map` take their answers from there, \
 with every change that was made before they ask, and `watch` and `changes` what changed; a message reports it. \
-docs/LIVE.md says what is noticed. Other file systems below a PATH are not entered. Linux only so far.
+docs/LIVE.md says what is noticed. Other file systems below a PATH are not entered.
 
 Also serves a cache of attributes, for `transect attributes --service`: of all files, or with PATHs only of those \
 in them. docs/SERVICE.md documents the protocol.
 
 Runs until it is interrupted, or idle for the time of --idle. Answers only programs of the same user.
 
-The trees are stored as snapshots in transect/live in $XDG_STATE_HOME (default ~/.local/state), which only you can read. When a service starts again, it compares its trees with them: names at once, attributes later. docs/LIVE.md explains what is answered meanwhile.
+On Linux, the trees are stored as snapshots in transect/live in $XDG_STATE_HOME (default ~/.local/state), which only you can read. When a service starts again, it compares its trees with them: names at once, attributes later. docs/LIVE.md explains what is answered meanwhile.
 
 Levels of the cache: watched (the system reports changes), checked (each request checks the listing and queries \
 attributes anew), frozen (nothing changes until it is invalidated), verified (nothing is kept).

@@ -42,13 +42,7 @@ pub(crate) fn run(args: &LiveArgs) -> Result<ExitStatus, CliError> {
     let mut server = Server::bind(&socket, options)?;
     let place = socket.display();
     output::note(&format!("listening at '{place}', {}", args.level.as_str()));
-    match cfg!(target_os = "linux") {
-        true => server = server.follow(with_files(roots, args.store_every)),
-        false if roots.is_empty() => {}
-        false => {
-            output::note("trees cannot be followed on this system yet: only attributes are served")
-        }
-    }
+    server = server.follow(with_files(roots, args.store_every));
     let mut serve = ServeOptions::default();
     serve.idle = args.idle;
     serve.store_every = args.store_every;
