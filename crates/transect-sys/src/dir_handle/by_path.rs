@@ -20,7 +20,10 @@ pub struct DirHandle {
 impl DirHandle {
     /// Returns a handle of the directory at a path.
     pub fn open(path: &Path) -> io::Result<Self> {
-        // Absolute, so changing the current directory has no effect.
+        // Absolute, so changing the current directory has no effect. On Windows, only in a verbatim path every name means itself.
+        #[cfg(windows)]
+        let path = crate::windows::verbatim(path)?;
+        #[cfg(not(windows))]
         let path = std::path::absolute(path)?;
         match file::query_attributes(&path, FieldMask::empty(), false)?.file_type() {
             FileType::Directory => Ok(Self { path }),

@@ -92,6 +92,23 @@ mod tests {
         assert_eq!(text(&top, "old"), "12345");
     }
 
+    /// With the usual form of the path, which Windows does not take literally.
+    #[test]
+    fn dir_handle_names_that_end_in_a_dot_or_space_are_themselves() {
+        let temp = TempDir::new();
+        let usual = temp.path().to_str().unwrap().trim_start_matches(r"\\?\").to_owned();
+        let dir = DirHandle::open(std::path::Path::new(&usual)).unwrap();
+        for name in ["dot.", "space "] {
+            dir.create_dir(name.as_ref()).unwrap();
+            let below = dir.open_dir(name.as_ref(), MountPolicy::Refuse).unwrap();
+            below.create_file("file".as_ref(), b"1").unwrap();
+            assert_eq!(names(&dir), [name]);
+            assert!(dir.entry_attributes(name.trim_end_matches(['.', ' ']).as_ref()).is_err());
+            below.unlink("file".as_ref()).unwrap();
+            dir.remove_dir(name.as_ref()).unwrap();
+        }
+    }
+
     #[test]
     fn dir_handle_other_spelling_only_of_windows() {
         let temp = TempDir::new();
