@@ -474,6 +474,15 @@ impl<'t> Pass<'t> {
     /// Lists a directory, and compares it with the table.
     fn read(&mut self, directory: DirectoryId, known: &Known) -> Result<(), Error> {
         let Known { handle, own } = known;
+        if own.is_placeholder() {
+            // Listing it would download what is in it.
+            self.editor.mark_unread(
+                directory,
+                UnreadReason::Skipped(SkipReason::Placeholder),
+                None,
+            );
+            return Ok(());
+        }
         let (mut names, clock) = (BTreeSet::new(), SystemTime::now());
         if let Err(error) = handle.for_each_name(&mut |name| _ = names.insert(name.to_owned())) {
             self.fail_to_list(directory, handle, error);

@@ -461,7 +461,8 @@ fn live_tree_names_of_any_bytes(watch: &WatchMethod) {
     let names = [&b"new\nline"[..], b"\xff\xfe", b"\x01", b" ", "é".as_bytes(), &[b'x'; 255]]
         .map(std::os::unix::ffi::OsStrExt::from_bytes);
     #[cfg(windows)]
-    let names: [&std::ffi::OsStr; 3] = [" b".as_ref(), "É".as_ref(), "ß~1.long".as_ref()];
+    let names: [&std::ffi::OsStr; 5] =
+        [" b", "É", "ß~1.long", "dot.", "NUL"].map(|name| name.as_ref());
     let temp = tree_of(watch, &["d/"]);
     let mut tree = open(temp.path(), watch);
     for name in names {
