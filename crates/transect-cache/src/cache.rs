@@ -70,8 +70,9 @@ impl AttributeCache {
     /// is dropped instead and queried anew. Does nothing at other levels, and returns true.
     ///
     /// Linux reports a change before the call that made it returns, so this does not wait. Windows
-    /// keeps a queue for each directory, and this waits for one of them: a change elsewhere may be
-    /// noticed a moment later.
+    /// keeps a queue for each directory, and this waits for the notifications of two files that it
+    /// creates one after the other. By then, those of earlier changes have arrived, if the system
+    /// keeps the order in which reads complete: tests do not rely on that.
     pub fn settle(&self) -> bool {
         self.watches.as_ref().is_none_or(|watches| watches.settle(&self.store))
     }
