@@ -91,6 +91,11 @@ impl Inbox {
         self.waiting.lock().expect("BUG: a thread panicked while it took a notification")
     }
 
+    #[cfg(all(test, windows))]
+    pub(crate) fn add(&self, notification: Notification<'_>) {
+        self.lock().add(notification);
+    }
+
     /// Takes what has arrived. The lock is held while reading: when one thread finds nothing to read, whatever another
     /// one has read can be taken.
     fn fetch(&self) {

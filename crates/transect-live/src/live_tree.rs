@@ -375,3 +375,34 @@ fn find_places(table: &Table, watches: Vec<(FileId, WatchId)>, clock: SystemTime
     }
     places
 }
+
+#[cfg(test)]
+#[cfg(windows)]
+mod tests {
+    use std::fs;
+
+    use transect_sys::watch::Notification;
+    use transect_testkit::TempDir;
+
+    use super::*;
+
+    /// Wine does not report the change itself, because it is in a directory that was there before.
+    #[test]
+    fn live_tree_path_in_another_case_resolved() {
+        let temp = TempDir::new();
+        fs::create_dir_all(temp.join("dir/below")).unwrap();
+        fs::write(temp.join("dir/below/file"), "1").unwrap();
+        let mut tree = LiveTree::open(temp.path(), &Cancel::new()).unwrap();
+        fs::write(temp.join("dir/below/file"), "22").unwrap();
+        let path: PathBuf = ["DIR", "BELOW", "FILE"].iter().collect();
+        tree.mirror.inbox.add(Notification::Path { path: &path, of_name: false });
+        tree.update().unwrap();
+        let table = tree.table();
+        let root = table.roots().next().unwrap();
+        let row = ["dir", "below", "file"]
+            .iter()
+            .try_fold(root, |row, name| table.child(row, name.as_ref()));
+        assert_eq!(table.attributes(row.unwrap()).size(), Some(2));
+        assert_eq!(table.len(), 4);
+    }
+}

@@ -295,6 +295,10 @@ impl<'t> Pass<'t> {
                     None => found.push((name.as_os_str(), attributes)),
                     Some(stored) => {
                         gone.push(name.clone());
+                        // What changed may be below it.
+                        let names = names_above(self.table(), directory);
+                        let path = names.map(|names| names.into_iter().chain([&*stored]).collect());
+                        self.renamed.extend(path);
                         let stored = Names::These(BTreeSet::from([stored]));
                         self.queue.push_back((directory, stored, MAX_ATTEMPTS));
                     }
