@@ -111,7 +111,8 @@ before the changes that it keeps, is an error (1).
   cd PATH && restic backup --force --files-from-raw LIST
 Without -I or --force, these programs skip files of the same size and time. The lists of rsync and restic have a NUL after each path. \
 restic gets a partial backup: only what is new or changed, and for a directory that changed one entry in it; what is gone is missing. \
-rclone gets files and links, one a line; a path with control characters is an error.
+rclone gets files and links, one a line; a path with control characters is an error. With a CURSOR, there are lists for rsync and restic; \
+if another directory has the name of one that is gone, one for rsync is an error, as the names in that are not known.
 
 Examples:
   Keep a snapshot, and show what changed since:

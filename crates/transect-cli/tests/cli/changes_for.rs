@@ -13,6 +13,7 @@ use std::process::Command;
 
 use transect_testkit::{Mount, loudly_skip};
 
+use crate::followed::Live;
 use crate::harness::TestEnv;
 use crate::random::Random;
 
@@ -172,11 +173,46 @@ fn update_copy(env: &TestEnv) {
     run(env, "rsync", ".", &args.split(' ').map(OsStr::new).collect::<Vec<_>>());
 }
 
+/// What a list begins with: the last snapshot, or a place in the changes that a service follows.
+enum Since {
+    Snapshot,
+    Cursor { of: String, _live: Live },
+}
+
+impl Since {
+    fn all(env: &TestEnv) -> [Self; 2] {
+        let _ = env.transect(["keep", "tree"]).exits(0);
+        let live = Live::start(env, "tree");
+        let cursor = env.transect(["changes", "--cursor", "tree"]).exits(0).stdout_text();
+        [Self::Snapshot, Self::Cursor { of: cursor.trim_end().to_owned(), _live: live }]
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Snapshot => "snapshot",
+            Self::Cursor { .. } => "cursor",
+        }
+    }
+}
+
 /// Returns the paths of a list, which is stored in the file `list`.
-fn listed(env: &TestEnv, program: &str, end: u8) -> Vec<String> {
-    let output = env.transect(["changes", "--for", program, "tree"]).exits(0);
+fn listed(env: &TestEnv, since: &Since, program: &str, end: u8) -> Vec<String> {
+    let args = match since {
+        Since::Snapshot => vec!["changes", "--for", program, "tree"],
+        Since::Cursor { of, .. } => vec!["changes", "--since", of, "--for", program, "tree"],
+    };
+    let output = env.transect(args).exits(0);
     fs::write(env.path("list"), &output.stdout).unwrap();
     output.paths(end).iter().map(|path| String::from_utf8_lossy(path).into()).collect()
+}
+
+/// Returns whether the changes since a cursor do not tell what was in a directory.
+fn has_lost_names(env: &TestEnv, since: &Since) -> bool {
+    let Since::Cursor { of, .. } = since else { return false };
+    let output = env.transect(["changes", "--since", of, "--for", "rsync", "tree"]);
+    let is_refused = output.stderr_text().contains("is another directory now");
+    assert_eq!(is_refused, output.code == Some(2), "{}", output.text());
+    is_refused
 }
 
 #[test]
@@ -188,7 +224,7 @@ fn changes_for_lists_what_each_program_needs() {
     }
     env.text("tree/#written", "before");
     env.text("tree/removed", "");
-    let _ = env.transect(["keep", "tree"]).exits(0);
+    let [kept, cursor] = Since::all(&env);
     let root = env.path("tree");
     // Neither the size nor the time of the content tells.
     let file = File::options().write(true).open(root.join("#written")).unwrap();
@@ -205,13 +241,15 @@ fn changes_for_lists_what_each_program_needs() {
 
     let expected =
         ["./#written", "empty", "gone", "mode", "new", "new/file", "old", "removed", "type"];
-    assert_eq!(listed(&env, "rsync", 0), expected);
+    assert_eq!(listed(&env, &kept, "rsync", 0), expected);
+    assert_eq!(listed(&env, &cursor, "rsync", 0), expected);
     // One file in the directory whose mode changed.
     let expected = ["#written", "empty", "mode/file", "new/file", "type"];
-    assert_eq!(listed(&env, "restic", 0), expected);
+    assert_eq!(listed(&env, &kept, "restic", 0), expected);
+    assert_eq!(listed(&env, &cursor, "restic", 0), expected);
     let expected =
         ["#written", "gone/deep/file", "new/file", "old/file", "removed", "type", "type/x/file"];
-    assert_eq!(listed(&env, "rclone", b'\n'), expected);
+    assert_eq!(listed(&env, &kept, "rclone", b'\n'), expected);
 
     let output = env.transect(["changes", "--for", "rsync", "tree"]).exits(0);
     assert!(
@@ -260,18 +298,31 @@ fn changes_for_rsync_copy_same_as_full_copy() {
     if !is_installed(&TestEnv::new(), test, "rsync") {
         return;
     }
+    let mut lists = 0;
     for seed in 1..=20 {
         let env = TestEnv::new();
         let root = env.mkdir("tree");
         fill(&root);
         let mut random = Random(0x1234_5678_9ABC_DEF1_u64.wrapping_mul(seed));
-        let _ = env.transect(["keep", "tree"]).exits(0);
-        run(&env, "rsync", ".", &["-a", "--modify-window=-1", "tree/", "copy/"].map(OsStr::new));
+        let all = Since::all(&env);
+        let copy = ["-a", "--delete", "--modify-window=-1", "tree/", "copy/"].map(OsStr::new);
+        run(&env, "rsync", ".", &copy);
+        run(&env, "cp", ".", &["-a", "copy", "before"].map(OsStr::new));
         change_often(&root, &mut random);
-        let _ = listed(&env, "rsync", 0);
-        update_copy(&env);
-        assert_same(&env.path("copy"), &root, true, &format!("seed {seed}"));
+        for since in all {
+            if has_lost_names(&env, &since) {
+                continue;
+            }
+            lists += usize::from(matches!(since, Since::Cursor { .. }));
+            let _ = listed(&env, &since, "rsync", 0);
+            fs::remove_dir_all(env.path("copy")).unwrap();
+            run(&env, "cp", ".", &["-a", "before", "copy"].map(OsStr::new));
+            update_copy(&env);
+            let what = format!("seed {seed}, {}", since.name());
+            assert_same(&env.path("copy"), &root, true, &what);
+        }
     }
+    assert!(lists >= 5, "only {lists} lists since a cursor");
 }
 
 #[test]
@@ -289,12 +340,12 @@ fn changes_for_restic_restored_same_as_full_backup() {
             let args: Vec<&OsStr> = args.split(' ').map(OsStr::new).collect();
             run(&env, "restic", "tree", &args);
         };
-        let _ = env.transect(["keep", "tree"]).exits(0);
+        let since = &Since::all(&env)[seed as usize % 2];
         restic("init -q -r ../repository");
         restic("backup -q -r ../repository .");
         restic("restore -q -r ../repository latest --target ../restored");
         change_often(&root, &mut random);
-        let is_empty = listed(&env, "restic", 0).is_empty();
+        let is_empty = listed(&env, since, "restic", 0).is_empty();
         // What is gone, or has another type, is not in a snapshot of restic.
         let now = contents(&root);
         for (path, is_directory) in below(&env.path("restored")).into_iter().rev() {
@@ -321,7 +372,8 @@ fn changes_for_restic_restored_same_as_full_backup() {
         restic("backup -q --force -r ../repository .");
         restic("restore -q -r ../repository latest --target ../full");
         // Removing an entry changed the time of its directory.
-        assert_same(&env.path("restored"), &env.path("full"), false, &format!("seed {seed}"));
+        let what = format!("seed {seed}, {}", since.name());
+        assert_same(&env.path("restored"), &env.path("full"), false, &what);
     }
 }
 

@@ -128,9 +128,7 @@ impl List {
             // rsync takes this for the root with the files in it: only if it is necessary.
             b"" if !has_other_owner_or_mode(pair) => {}
             b"" => self.push(b".", 0),
-            // It would be a comment, also between NULs.
-            path @ [b'#' | b';', ..] => self.push(&[b"./", path].concat(), 0),
-            path => self.push(path, 0),
+            path => push_for_rsync(&mut self.out, path),
         }
     }
 
@@ -193,6 +191,16 @@ impl List {
             None
         }
     }
+}
+
+/// Adds a path to a list for rsync.
+pub(super) fn push_for_rsync(out: &mut Vec<u8>, path: &[u8]) {
+    // It would be a comment, also between NULs.
+    if let [b'#' | b';', ..] = path {
+        out.extend_from_slice(b"./");
+    }
+    out.extend_from_slice(path);
+    out.push(0);
 }
 
 fn is_directory(of: Option<&Attributes>) -> bool {

@@ -5,12 +5,15 @@ use std::path::Path;
 
 use transect_live::Cursor;
 
-use crate::args::{AskLive, AskLiveArgs, ChangesArgs};
+use super::cursor_list;
+use crate::args::{AskLive, AskLiveArgs, ChangesArgs, ListFor};
 use crate::followed;
 use crate::output::change_lines::ChangeLines;
 use crate::output::json::object;
 use crate::output::{self, stream};
 use transect_program::{CliError, ExitStatus};
+
+const LOST: &str = "the cursor is of another service or too old: anything may have changed";
 
 /// Prints the changes and the next cursor; without a cursor, only that of now.
 pub(super) fn run(
@@ -18,6 +21,7 @@ pub(super) fn run(
     path: &Path,
     cursor: Option<Cursor>,
 ) -> Result<ExitStatus, CliError> {
+    refuse_options_of_snapshots(args)?;
     let Some(mut followed) = followed::changes_of(&AskLiveArgs { live: AskLive::Auto }, path)
     else {
         let path = path.display();
@@ -35,6 +39,12 @@ pub(super) fn run(
         return Ok(ExitStatus::Complete);
     }
     let is_known = since.changes.is_some();
+    if let Some(tool) = args.list_for {
+        let changes = since.changes.ok_or_else(|| CliError::failed(LOST))?;
+        stream::stdout().write_all(&cursor_list::list(path, &changes, tool)?)?;
+        output::note(&format!("cursor {next}"));
+        return Ok(ExitStatus::complete_if(since.header.errors == 0));
+    }
     let lines = ChangeLines { json: args.comparison.json, null: args.null };
     lines.print(&since.changes.unwrap_or_default(), since.header.was_gap)?;
     if lines.json {
@@ -46,11 +56,33 @@ pub(super) fn run(
         output::print_json(&end)?;
     } else {
         if !is_known {
-            output::error(
-                &"the cursor is of another service or too old: anything may have changed",
-            );
+            output::error(&LOST);
         }
         output::note(&format!("cursor {next}"));
     }
     Ok(ExitStatus::complete_if(is_known && since.header.errors == 0))
+}
+
+/// Refuses what only snapshots can answer.
+fn refuse_options_of_snapshots(args: &ChangesArgs) -> Result<(), CliError> {
+    let of = &args.comparison;
+    let given = [
+        (of.summary, "--summary"),
+        (of.top.is_some(), "--top"),
+        (of.all, "--all"),
+        (!of.ignore.is_empty(), "--ignore"),
+        (of.verify, "--verify"),
+        (of.one_file_system, "--one-file-system"),
+        (of.exit_code, "--exit-code"),
+        (args.rescan.rescan.is_some(), "--rescan"),
+        (args.exact, "--exact"),
+        (args.list_for == Some(ListFor::Rclone), "--for rclone"),
+        (args.list_for.is_some() && args.null, "--null with --for"),
+    ];
+    match given.iter().find(|(is_given, _)| *is_given) {
+        Some((_, option)) => Err(CliError::Failed(format!(
+            "{option} cannot be used with a cursor of `transect live`"
+        ))),
+        None => Ok(()),
+    }
 }

@@ -1,5 +1,6 @@
 //! `transect changes`: what changed since a kept snapshot.
 
+mod cursor_list;
 mod journal;
 mod list;
 mod live;
