@@ -133,6 +133,36 @@ fn followed_tree_answers_as_a_walk_after_every_change() {
     assert!(!is_from_live(&after));
 }
 
+/// Of inotify, the kernel keeps fewer notifications than there are changes here.
+#[test]
+fn followed_tree_answers_as_a_walk_after_the_service_was_stopped_during_changes() {
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    let directories: Vec<_> =
+        (0..20).map(|number| env.mkdir(format!("tree/many/{number}/deep"))).collect();
+    let live = Live::start(&env, "tree");
+    live.running.signal(Signal::STOP);
+    while !live.running.is_stopped() {
+        std::thread::yield_now();
+    }
+    for directory in directories {
+        (0..1000).for_each(|file| fs::write(directory.join(format!("{file}")), "").unwrap());
+    }
+    fs::rename(env.path("tree/many/7"), env.path("tree/moved")).unwrap();
+    fs::write(env.path("tree/moved/deep/later"), "later").unwrap();
+    fs::remove_dir_all(env.path("tree/many/8")).unwrap();
+    fs::remove_dir_all(env.path("tree/sub")).unwrap();
+    env.mkdir("tree/sub/again");
+    live.running.signal(Signal::CONT);
+    let list = |from: &str| {
+        env.transect(["list", "--columns=type,size,inode,mode,path", "--live", from, "tree"])
+    };
+    let told = list("auto").exits(0);
+    assert!(is_from_live(&told), "{}", told.text());
+    assert_eq!(sorted(&told), sorted(&list("no").exits(0)));
+    assert_eq!(live.end(), (Some(0), String::new()));
+}
+
 #[test]
 fn followed_tree_not_asked_for_what_it_does_not_know() {
     let env = TestEnv::new();
