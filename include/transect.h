@@ -75,8 +75,6 @@ enum {
     TRANSECT_NO_THREAD = 4,
     /* The path is outside the roots of the cache. */
     TRANSECT_OUTSIDE_ROOTS = 5,
-    /* Change notifications were lost; the cache dropped everything instead. */
-    TRANSECT_CHANGES_LOST = 6,
     /* A bug in the library. The object that was used should be freed. */
     TRANSECT_BUG = 7,
     /* `transect_walk_next` has returned all entries. */
@@ -582,8 +580,6 @@ enum {
     TRANSECT_LEVEL_FROZEN = 0,
     /* A listing is used while its directory is unchanged; attributes are always queried. */
     TRANSECT_LEVEL_CHECKED = 1,
-    /* Like frozen, but the system reports changes: see `transect_cache_settle`. */
-    TRANSECT_LEVEL_WATCHED = 2,
     /* Nothing is cached. For comparison. */
     TRANSECT_LEVEL_VERIFIED = 3
 };
@@ -600,9 +596,6 @@ TRANSECT_API transect_status transect_cache_options_set_fields(transect_cache_op
 /* The memory limit in bytes. No limit by default. */
 TRANSECT_API transect_status transect_cache_options_set_memory(transect_cache_options *options, size_t bytes,
                                                                transect_error *error);
-/* The largest number of directories to watch; by default what the system allows. */
-TRANSECT_API transect_status transect_cache_options_set_watches(transect_cache_options *options,
-                                                                size_t directories, transect_error *error);
 /* The directory that relative paths refer to, an absolute path. Without it, they are refused. */
 TRANSECT_API transect_status transect_cache_options_set_base(transect_cache_options *options, const char *path,
                                                              transect_error *error);
@@ -648,9 +641,6 @@ TRANSECT_API transect_status transect_cache_get_many_links(transect_cache *cache
 TRANSECT_API transect_status transect_cache_freeze(transect_cache *cache, transect_error *error);
 /* Ends what `transect_cache_freeze` began. At level frozen, both do nothing. */
 TRANSECT_API transect_status transect_cache_thaw(transect_cache *cache, transect_error *error);
-/* At level watched, applies all changes made before this call; later lookups see them. Returns
- * TRANSECT_CHANGES_LOST if notifications were lost and everything was dropped. */
-TRANSECT_API transect_status transect_cache_settle(transect_cache *cache, transect_error *error);
 /* Drops a path, and everything below it. */
 TRANSECT_API transect_status transect_cache_invalidate(transect_cache *cache, const char *path,
                                                        transect_error *error);
@@ -673,13 +663,9 @@ typedef struct transect_cache_counts {
     uint64_t invalidations;
     /* Directories evicted to stay within the memory limit. */
     uint64_t evictions;
-    /* How often notifications were lost. */
-    uint64_t lost;
     /* Directories and names cached now. */
     uint64_t directories;
     uint64_t names;
-    /* Directories watched now. */
-    uint64_t watches;
     /* Bytes used now. */
     uint64_t memory;
     /* Zeros, for later versions. */

@@ -10,7 +10,7 @@ import pytest
 import transect
 from conftest import expected
 
-LEVELS = ["frozen", "checked", "watched", "verified"]
+LEVELS = ["frozen", "checked", "verified"]
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -37,8 +37,7 @@ def test_levels_see_changes(tree):
         assert cache.get(path).size == 5 and not cache.exists(missing)
     pathlib.Path(path).write_text("longer than before")
     pathlib.Path(missing).write_text("new")
-    caches["watched"].settle()
-    for level in ["checked", "watched", "verified"]:
+    for level in ["checked", "verified"]:
         assert caches[level].get(path).size == 18 and caches[level].exists(missing), level
     frozen = caches["frozen"]
     assert frozen.get(path).size == 5 and not frozen.exists(missing)
@@ -160,7 +159,7 @@ def test_threads_share_a_cache(large):
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 def test_cache_made_before_fork(tree):
-    cache = transect.AttributeCache("watched")
+    cache = transect.AttributeCache("frozen")
     cache.get(tree)
     child = os.fork()
     if child == 0:
@@ -170,7 +169,7 @@ def test_cache_made_before_fork(tree):
                 cache.get(tree)
             except RuntimeError as error:
                 assert "made before a fork" in str(error)
-                assert transect.AttributeCache("watched").get(tree).is_dir()
+                assert transect.AttributeCache("frozen").get(tree).is_dir()
                 code = 0
         finally:
             os._exit(code)

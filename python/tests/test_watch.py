@@ -25,6 +25,22 @@ else:
                 return change
         raise AssertionError(f"it ended before {path} was {kind}")
 
+    def test_changes_invalidate_a_frozen_cache(tmp_path):
+        file, new = tmp_path / "file", tmp_path / "new"
+        file.write_text("1")
+        cache = transect.AttributeCache("frozen")
+        with transect.watch(tmp_path) as watch:
+            assert cache.get(file).size == 1 and not cache.exists(new)
+            file.write_text("22")
+            file.rename(new)
+            assert cache.get(file).size == 1 and not cache.exists(new)
+            for change in watch:
+                for path in filter(None, (change.path, change.old_path)):
+                    cache.invalidate(path)
+                if (change.kind, change.path) == ("added", str(new)):
+                    break
+        assert cache.get(new).size == 2 and not cache.exists(file)
+
     def test_changes_have_kinds_paths_and_types(tmp_path):
         (tmp_path / "a").mkdir()
         (tmp_path / "a/file").write_text("1")

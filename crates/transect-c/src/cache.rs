@@ -16,7 +16,6 @@ use crate::options::fields;
 pub mod level {
     pub const FROZEN: i32 = 0;
     pub const CHECKED: i32 = 1;
-    pub const WATCHED: i32 = 2;
     pub const VERIFIED: i32 = 3;
 }
 
@@ -59,10 +58,8 @@ pub struct Counts {
     pub checks: u64,
     pub invalidations: u64,
     pub evictions: u64,
-    pub lost: u64,
     pub directories: u64,
     pub names: u64,
-    pub watches: u64,
     pub memory: u64,
     pub reserved: [u64; 4],
 }
@@ -76,7 +73,6 @@ functions! {
     options: &mut CacheOptions;
     transect_cache_options_set_fields(value: u32) { options.want = fields(value)? }
     transect_cache_options_set_memory(value: usize) { options.memory = Some(value) }
-    transect_cache_options_set_watches(value: usize) { options.watches = Some(value) }
     transect_cache_options_set_base(path: Text<'_>) {
         options.base = Some(path.path("path")?.into_owned())
     }
@@ -94,7 +90,6 @@ functions! {
         options.level = match level {
             level::FROZEN => Level::Frozen,
             level::CHECKED => Level::Checked,
-            level::WATCHED => Level::Watched,
             level::VERIFIED => Level::Verified,
             _ => return Err(Failure::Invalid(format!("there is no level {level}").into())),
         };
@@ -161,11 +156,6 @@ functions! {
     }
     transect_cache_freeze() { cache.0.freeze() }
     transect_cache_thaw() { cache.0.thaw() }
-    transect_cache_settle() {
-        if !cache.0.settle() {
-            return Err(Failure::ChangesLost);
-        }
-    }
     transect_cache_invalidate(path: Text<'_>) {
         let path = path.path("path")?;
         cache.0.invalidate(&path).map_err(|error| Failure::Lookup(error, path))?
@@ -181,10 +171,8 @@ functions! {
             checks: found.checks,
             invalidations: found.invalidations,
             evictions: found.evictions,
-            lost: found.lost,
             directories: found.directories,
             names: found.names,
-            watches: found.watches,
             memory: cache.0.memory() as u64,
             reserved: [0; 4],
         });

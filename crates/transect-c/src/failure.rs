@@ -32,7 +32,6 @@ statuses! {
     TOO_MANY_ENTRIES = 3 c"too_many_entries";
     NO_THREAD = 4 c"no_thread";
     OUTSIDE_ROOTS = 5 c"outside_roots";
-    CHANGES_LOST = 6 c"changes_lost";
     BUG = 7 c"bug";
     END = 8 c"end";
     CANCELLED = 9 c"cancelled";
@@ -127,8 +126,6 @@ pub(crate) enum Failure<'a> {
     ReadSnapshot(ReadError, PathBuf),
     /// A snapshot cannot be stored.
     WriteSnapshot(transect_transform::Error),
-    /// Notifications were lost.
-    ChangesLost,
     /// A walk has no more entries.
     End,
     /// The caller cancelled the walk.
@@ -165,7 +162,6 @@ impl Failure<'_> {
             Self::ReadSnapshot(ReadError::Table(_), _) => status::TOO_MANY_ENTRIES,
             Self::ReadSnapshot(error, _) => of_io(io_error_of(error), status::INVALID_DATA),
             Self::WriteSnapshot(error) => of_io(error.io_error(), status::OTHER),
-            Self::ChangesLost => status::CHANGES_LOST,
             Self::End => status::END,
             Self::Cancelled => status::CANCELLED,
             Self::Bug(_) => status::BUG,
@@ -201,7 +197,6 @@ impl fmt::Display for Failure<'_> {
                 write!(f, "cannot read '{}': {error}", path.display())
             }
             Self::WriteSnapshot(error) => error.fmt(f),
-            Self::ChangesLost => f.write_str("notifications of changes were lost"),
             Self::End => f.write_str("there are no more entries"),
             Self::Cancelled => f.write_str("the walk was cancelled"),
             Self::Bug(text) => write!(f, "BUG in transect: {}", text.trim_start_matches("BUG: ")),

@@ -106,7 +106,6 @@ fn measure(root: &Path, paths: &[PathBuf]) -> Result<(), Box<dyn std::error::Err
     let _ = of_each(&names, resolve);
     line("resolve, in each directory without the name", of_each(&names, resolve));
 
-    small_set(&dirs);
     first_pass(paths);
 
     let (counts, memory) = (cache.counts(), cache.memory());
@@ -114,26 +113,6 @@ fn measure(root: &Path, paths: &[PathBuf]) -> Result<(), Box<dyn std::error::Err
     let (names, directories) = (counts.names, counts.directories);
     println!("memory: {memory} bytes, {names} names, {directories} directories, {each:.1} a name");
     Ok(())
-}
-
-/// Prints what 65 names in 6 directories take, asked once, from opening a cache until it is dropped.
-fn small_set(dirs: &[&[PathBuf]]) {
-    let files: Vec<&PathBuf> = dirs[..6].iter().flat_map(|files| &files[..11]).take(65).collect();
-    let once = |options: CacheOptions| {
-        let cache = options.open().expect("these options hold");
-        files.iter().all(|file| cache.get(file).is_ok())
-    };
-    let at_once = watching_at_once();
-    in_turn(
-        51,
-        [
-            ("65 names: plain queries", &|| files.iter().all(|file| is_found(file))),
-            ("level watched", &|| once(CacheOptions::new(Level::Watched))),
-            ("level watched, watching at once", &|| {
-                once(CacheOptions::new(Level::Watched).costs(at_once))
-            }),
-        ],
-    );
 }
 
 /// Prints what a single pass over all names takes, from opening a cache until it is dropped.
@@ -213,10 +192,7 @@ fn costs(reader: &mut SystemReader, root: &Path, dirs: &[&[PathBuf]]) -> CacheCo
     };
     let kept_nothing = of_each(&empty, |dir| list(dir));
     let kept = of_each(dirs, |files| list(parent(files)));
-    let (watch, watcher) = watching(dirs);
     let mut costs = CacheCosts::new();
-    costs.watch = (watch - query).max(0.0) as u64;
-    costs.watcher = watcher as u64;
     costs.query = query as u64;
     costs.open = opening as u64;
     costs.query_open = ((in_open - opening) / FILES as f64) as u64;
@@ -224,28 +200,6 @@ fn costs(reader: &mut SystemReader, root: &Path, dirs: &[&[PathBuf]]) -> CacheCo
     costs.listing = (nothing - opening).max(kept_nothing - opening) as u64;
     costs.name = ((kept - kept_nothing) / FILES as f64) as u64;
     costs
-}
-
-/// Returns the time of the first lookup in a directory that is watched then, and the time that
-/// dropping the cache takes.
-fn watching(dirs: &[&[PathBuf]]) -> (f64, f64) {
-    let at_once = watching_at_once();
-    let open = || CacheOptions::new(Level::Watched).costs(at_once).open();
-    let Ok(cache) = open() else { return (f64::NAN, f64::NAN) };
-    // The directories above are watched once.
-    let _ = cache.get(&dirs[0][0]);
-    let mut left = dirs[1..].iter();
-    let watch = of_each(&dirs[1..dirs.len() / ROUNDS], |_| {
-        let files = left.next().expect("fewer lookups than directories");
-        timed(1, || cache.get(&files[0]).is_ok())
-    });
-    drop(cache);
-    let watcher = of_each(&[(); 5], |()| {
-        let cache = open().expect("one could be opened");
-        let _ = cache.get(&dirs[0][0]);
-        timed(1, || drop(cache))
-    });
-    (watch, watcher)
 }
 
 fn parent(files: &[PathBuf]) -> &Path {
@@ -259,13 +213,6 @@ const ONE_NAME_LISTS: CacheCosts = {
     (costs.open, costs.listing, costs.name) = (1, 1, 1);
     costs
 };
-
-/// Returns costs at which a directory is watched when it is first looked up in.
-fn watching_at_once() -> CacheCosts {
-    let mut costs = CacheCosts::new();
-    (costs.watch, costs.watcher) = (0, 0);
-    costs
-}
 
 /// Runs some work, and returns nanoseconds per unit.
 fn timed<T>(units: usize, work: impl FnOnce() -> T) -> f64 {

@@ -147,11 +147,10 @@ impl<'m> ManyPaths<'m> {
     fn answer_group(&self, group: &[Uncached<'_>], report: &mut dyn FnMut(u32)) {
         let (of, cached_dir) = (self.of, &group[0].cached_dir);
         let mut group: Vec<_> = group.iter().collect();
-        let mut lookups = group.len();
         let mut is_sampled = LISTED_WITH_ATTRIBUTES;
-        let mut missing = if is_sampled { lookups } else { 1 };
+        let mut missing = if is_sampled { group.len() } else { 1 };
         while !group.is_empty() {
-            if of.prepare(cached_dir, std::mem::take(&mut lookups), missing) {
+            if of.prepare(cached_dir, missing) {
                 // A listing, or an error of the directory, may answer them: then it need not be opened.
                 let (directory, before) = (cached_dir.read(), group.len());
                 group.retain(|question| !self.answer_from(&directory, question));

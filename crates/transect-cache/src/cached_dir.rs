@@ -6,9 +6,8 @@ use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::cost::ListingBudget;
 use super::lookup_error::LookupError;
-use super::name_table::{HashedName, NameTable};
+use super::name_table::NameTable;
 use super::options::Level;
-use super::record::RecordLayout;
 use super::split_path;
 use super::system::DirIdentity;
 
@@ -43,9 +42,6 @@ pub(super) struct DirState {
     pub(super) table: NameTable,
     pub(super) listing: Option<CompleteListing>,
     pub(super) account: ListingBudget,
-    pub(super) watch: WatchStatus,
-    /// Lookups that memory did not answer while the directory was not watched.
-    pub(super) unwatched_lookups: u32,
     /// The size of the table when it was last counted, in bytes.
     counted: usize,
 }
@@ -63,26 +59,11 @@ pub(super) struct CompleteListing {
     pub(super) checked: u64,
 }
 
-/// Whether notifications report the changes of a directory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum WatchStatus {
-    /// Not tried yet, because it would not pay. The directory is checked until then.
-    #[default]
-    Unwatched,
-    /// Notifications report changes.
-    Watched,
-    /// It cannot be watched and is checked instead.
-    Unavailable,
-}
-
 /// Which entries of a directory may be used without a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Freshness {
     /// All entries.
     Complete,
-    /// All entries, except the attributes of directories and the targets of links: these change without an
-    /// event in the directory that contains them.
-    Watched,
     /// No attributes, but which names exist.
     NamesOnly,
     /// None, until the directory is checked.
@@ -151,7 +132,6 @@ impl DirState {
         }
         match level {
             Level::Frozen => Freshness::Complete,
-            Level::Watched if self.watch == WatchStatus::Watched => Freshness::Watched,
             _ if self.listing.is_some_and(|listing| listing.checked > revalidation) => {
                 Freshness::NamesOnly
             }
@@ -168,8 +148,8 @@ impl DirState {
         revalidation: u64,
     ) -> Option<LookupError> {
         let (error, checked) = self.error?;
-        let lasts = matches!(freshness, Freshness::Complete | Freshness::Watched);
-        (lasts || self.epoch == epoch && checked > revalidation).then_some(error)
+        (freshness == Freshness::Complete || self.epoch == epoch && checked > revalidation)
+            .then_some(error)
     }
 
     /// Returns whether names in it were found to exist, and none to be missing since it was last listed.
@@ -182,7 +162,6 @@ impl DirState {
         if self.epoch < epoch {
             self.forget();
             self.epoch = epoch;
-            (self.watch, self.unwatched_lookups) = (WatchStatus::Unwatched, 0);
             self.account = ListingBudget::default();
         }
     }
@@ -193,15 +172,6 @@ impl DirState {
         self.table = NameTable::default();
         self.listing = None;
         self.error = None;
-    }
-
-    /// Drops one name, or all of them if most of the table is obsolete.
-    pub(super) fn forget_name(&mut self, name: HashedName<'_>, layout: RecordLayout) {
-        self.changes += 1;
-        self.table.mark_changed(name);
-        if self.table.is_mostly_obsolete(layout) {
-            self.forget();
-        }
     }
 
     /// Returns by how many bytes the table has grown since the last call.

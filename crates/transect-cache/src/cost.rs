@@ -21,12 +21,6 @@ pub struct CacheCosts {
     pub listing: u64,
     /// A listed name, from the system to the table.
     pub name: u64,
-    /// Watching a directory, and those above it that are not watched yet. With 0, and 0 for a watcher, every
-    /// directory is watched when it is first looked up in: for caches that live long.
-    pub watch: u64,
-    /// Dropping a cache that watches anything. Linux waits until no notification is under way; so
-    /// does the end of a process with such a cache.
-    pub watcher: u64,
 }
 
 impl Default for CacheCosts {
@@ -38,15 +32,7 @@ impl Default for CacheCosts {
 impl CacheCosts {
     /// Returns the default costs, whose fields a caller may change.
     pub const fn new() -> Self {
-        Self {
-            query: 1_770,
-            open: 4_100,
-            query_open: 1_430,
-            listing: 5_700,
-            name: 350,
-            watch: 45_000,
-            watcher: 8_000_000,
-        }
+        Self { query: 1_770, open: 4_100, query_open: 1_430, listing: 5_700, name: 350 }
     }
 }
 
@@ -70,14 +56,6 @@ impl CacheCosts {
     pub(super) fn should_open_dir(&self, names: usize) -> bool {
         let names = names as u64;
         self.in_open_dir(names) < names.saturating_mul(self.query)
-    }
-
-    /// Returns whether a directory is worth watching after so many lookups in it that memory did not
-    /// answer, and so many queries of the whole cache: when they have cost as much as watching does.
-    /// The total is then at most twice that of the better choice, as with [`ListingBudget`].
-    pub(super) fn should_watch(&self, lookups: u64, queries: u64) -> bool {
-        let paid = |number: u64| number.saturating_mul(self.query);
-        paid(lookups) >= self.watch && paid(queries) >= self.watcher
     }
 
     /// Returns the cost of querying `names` names in the open directory.
@@ -190,15 +168,6 @@ mod tests {
     #[test]
     fn budget_one_name_no_listing() {
         assert!(!ListingBudget::default().allows_listing(&CacheCosts::default(), 1));
-    }
-
-    #[test]
-    fn costs_directory_watched_when_lookups_cost_as_much() {
-        let mut costs = CacheCosts { watch: 100, watcher: 1000, ..COSTS };
-        assert!(!costs.should_watch(9, 200) && !costs.should_watch(10, 99));
-        assert!(costs.should_watch(10, 100));
-        (costs.watch, costs.watcher) = (0, 0);
-        assert!(costs.should_watch(0, 0));
     }
 
     #[test]

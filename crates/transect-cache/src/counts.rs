@@ -54,17 +54,11 @@ counters! {
     invalidations,
     /// Directories evicted to stay within the memory limit.
     evictions,
-    /// Directories that could not be watched and are checked instead.
-    unwatched,
-    /// How often notifications were lost, and everything that depended on them was dropped.
-    lost,
     ;
     /// Directories cached now, under all their paths.
     directories,
     /// Names cached now.
     names,
-    /// Directories watched now, including those above cached ones.
-    watches,
 }
 
 /// A number that only grows.

@@ -99,9 +99,9 @@ impl DirMap {
     }
 
     /// Evicts directories until at most `bytes` are used: in the first round those not used since
-    /// the last call, in the second any. Returns them.
-    pub(super) fn evict(&self, bytes: usize) -> Vec<Arc<CachedDir>> {
-        let mut evicted = Vec::new();
+    /// the last call, in the second any. Returns how many.
+    pub(super) fn evict(&self, bytes: usize) -> usize {
+        let mut evicted = 0;
         for _ in 0..2 * SHARDS {
             if self.memory() <= bytes {
                 break;
@@ -119,7 +119,7 @@ impl DirMap {
                 directory.evicted = true;
                 self.add_memory(directory.growth() - cached_dir.own_memory() as isize);
             }
-            evicted.extend(gone);
+            evicted += gone.len();
         }
         evicted
     }

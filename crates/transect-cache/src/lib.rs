@@ -24,7 +24,7 @@
 //! A lookup is keyed by the path as it is written. The cache does not resolve links, `..` or mount
 //! points; the system does that whenever it is queried. A result is therefore what the system
 //! returned for that very path, and the first lookup of a name costs one system call (two at
-//! [`Level::Checked`] if its directory was listed, more at [`Level::Watched`] in a new directory).
+//! [`Level::Checked`] if its directory was listed).
 //! Directories are keyed by path, too: `a/../b` and `b`, or two links to one directory, are queried
 //! separately, and at [`Level::Frozen`] may be answered as of different times. Only repeated
 //! separators, and `.` inside a path, make no difference.
@@ -65,7 +65,6 @@ mod search;
 mod split_path;
 mod store;
 mod system;
-mod watch;
 
 pub use cache::AttributeCache;
 pub use cost::CacheCosts;

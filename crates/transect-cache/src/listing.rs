@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use transect_sys::{Attributes, FieldMask, FileType, NameBuffer};
 
-use super::cached_dir::{CachedDir, CompleteListing, DirState, Freshness, WatchStatus};
+use super::cached_dir::{CachedDir, CompleteListing, DirState, Freshness};
 use super::lookup::LookupKind;
 use super::lookup_error::LookupError;
 use super::name_table::Lookup;
@@ -19,15 +19,11 @@ impl Revalidation<'_> {
     /// Returns whether [`prepare`](Self::prepare) would do nothing for a directory before one lookup.
     pub(super) fn is_prepared(&self, directory: &DirState) -> bool {
         let freshness = directory.freshness(self.level, self.epoch, self.number);
-        let watches = self.cache.watches.is_some() && directory.watch == WatchStatus::Unwatched;
-        let needs_nothing = match freshness {
+        match freshness {
             Freshness::Stale => false,
             Freshness::NamesOnly => true,
-            Freshness::Complete | Freshness::Watched => {
-                directory.exists() && !self.would_list(directory, 1)
-            }
-        };
-        needs_nothing && !watches
+            Freshness::Complete => directory.exists() && !self.would_list(directory, 1),
+        }
     }
 
     /// Returns whether [`prepare`](Self::prepare) would list a directory.
@@ -36,16 +32,10 @@ impl Revalidation<'_> {
         directory.listing.is_none() && directory.account.allows_listing(costs, missing)
     }
 
-    /// Watches, checks or lists a directory, as needed before `lookups` names in it are queried one
-    /// by one, of which a listing may save `missing`. Returns whether another lookup in memory is worthwhile.
-    pub(super) fn prepare(
-        &self,
-        cached_dir: &Arc<CachedDir>,
-        lookups: usize,
-        missing: usize,
-    ) -> bool {
+    /// Checks or lists a directory, as needed before names in it are queried one by one, of which a listing
+    /// may save `missing`. Returns whether another lookup in memory is worthwhile.
+    pub(super) fn prepare(&self, cached_dir: &Arc<CachedDir>, missing: usize) -> bool {
         cached_dir.write().renew(self.epoch);
-        let watched = self.cache.watch(cached_dir, lookups);
         if self.copy_error_of_parent(cached_dir) {
             return true;
         }
@@ -54,10 +44,8 @@ impl Revalidation<'_> {
             let freshness = directory.freshness(self.level, self.epoch, self.number);
             (freshness, directory.listing, self.would_list(&directory, missing))
         };
-        let prepared = match (freshness, listing) {
-            (Freshness::NamesOnly, _) | (Freshness::Complete | Freshness::Watched, Some(_)) => {
-                false
-            }
+        match (freshness, listing) {
+            (Freshness::NamesOnly, _) | (Freshness::Complete, Some(_)) => false,
             (Freshness::Stale, Some(_)) => {
                 self.check_listing(cached_dir);
                 true
@@ -67,8 +55,7 @@ impl Revalidation<'_> {
                 true
             }
             (_, None) => false,
-        };
-        watched || prepared
+        }
     }
 
     /// Stores that a directory does not exist if that follows from its cached parent. Returns

@@ -167,7 +167,7 @@ impl Revalidation<'_> {
             (lookup, directory.changes, prepares)
         };
         if prepares {
-            self.prepare(cached_dir, 1, 1);
+            self.prepare(cached_dir, 1);
             let directory = cached_dir.read();
             lookup = self.look_up(&directory, name, kind);
             changes = directory.changes;
@@ -218,19 +218,7 @@ impl Revalidation<'_> {
                 Some(FileType::Symlink | FileType::Unknown) if follow => Lookup::Unknown,
                 Some(file_type) => Lookup::Exists(file_type),
             },
-            // The targets of links are not watched.
-            Freshness::Watched
-                if follow && table.find_type(name, layout) == Some(FileType::Symlink) =>
-            {
-                Lookup::Unknown
-            }
-            Freshness::Complete | Freshness::Watched => match table.find(name, layout, follow) {
-                Lookup::Attributes(attributes)
-                    if freshness == Freshness::Watched
-                        && attributes.file_type() == FileType::Directory =>
-                {
-                    Lookup::Exists(FileType::Directory)
-                }
+            Freshness::Complete => match table.find(name, layout, follow) {
                 Lookup::Absent => absent(directory, name),
                 found => found,
             },

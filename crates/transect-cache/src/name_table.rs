@@ -17,8 +17,6 @@ enum EntryState {
     Recorded(u32),
     /// The error of its query.
     Failed(LookupError),
-    /// It changed: nothing is known.
-    Changed,
 }
 
 /// A name: its position in the buffer of names, and its state.
@@ -108,7 +106,6 @@ impl NameTable {
                 Lookup::Attributes(layout.unpack(self.record(layout, record)))
             }
             EntryState::Failed(error) => Lookup::Failed(error),
-            EntryState::Changed => Lookup::Unknown,
         }
     }
 
@@ -118,7 +115,6 @@ impl NameTable {
         match self.entries[self.entry(name.hash, name.bytes)? as usize].known {
             EntryState::Listed(file_type) => Some(file_type),
             EntryState::Recorded(record) => Some(file_type(self.record(layout, record))),
-            EntryState::Changed => Some(FileType::Unknown),
             EntryState::Failed(_) => None,
         }
     }
@@ -178,31 +174,6 @@ impl NameTable {
         let Some(number) = self.entry(name.hash, name.bytes) else { return };
         let target = self.keep(layout, answer);
         self.targets.insert(number, target);
-    }
-
-    /// Drops the state of a name, including that it does not exist.
-    pub(super) fn mark_changed(&mut self, name: HashedName<'_>) {
-        self.replace(name, EntryState::Changed);
-    }
-
-    /// Drops facts that no notification reports: the targets of links, and the attributes of
-    /// directories.
-    pub(super) fn forget_unwatched(&mut self, layout: RecordLayout) {
-        self.targets.clear();
-        let Self { entries, records, .. } = self;
-        for entry in entries {
-            if let EntryState::Recorded(record) = entry.known
-                && file_type(&records[record as usize * layout.words..]) == FileType::Directory
-            {
-                entry.known = EntryState::Listed(FileType::Directory);
-            }
-        }
-    }
-
-    /// Returns whether replaced records take as much room as current ones. The table is then better
-    /// rebuilt.
-    pub(super) fn is_mostly_obsolete(&self, layout: RecordLayout) -> bool {
-        self.records.len() / layout.words > 2 * self.entries.len() + 64
     }
 
     /// Stores the result of a query, and returns it as a state.
@@ -335,27 +306,5 @@ mod tests {
         let long = vec![b'x'; 1 << 17];
         table.insert(HashedName::new(&long, &hasher), layout, &Err(LookupError::MISSING));
         assert_eq!(table.len(), 0);
-    }
-
-    #[test]
-    fn name_table_changed_name_unknown() {
-        let (hasher, layout) = (Hasher::default(), RecordLayout::new(LAYOUT));
-        let mut table = NameTable::default();
-        for name in ["known", "new"] {
-            let name = HashedName::new(name.as_bytes(), &hasher);
-            if name.bytes == b"known" {
-                table.insert(name, layout, &Ok(sized(1)));
-            }
-            table.mark_changed(name);
-            assert!(matches!(table.find(name, layout, false), Lookup::Unknown));
-            assert_eq!(table.find_type(name, layout), Some(FileType::Unknown));
-        }
-        // Repeated queries make most of the table obsolete.
-        let name = HashedName::new(b"known", &hasher);
-        let rounds = (0..200).find(|&size| {
-            table.insert(name, layout, &Ok(sized(size)));
-            table.is_mostly_obsolete(layout)
-        });
-        assert!(rounds.is_some());
     }
 }

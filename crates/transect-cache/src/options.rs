@@ -19,10 +19,6 @@ transect_sys::words! {
         /// saves queries of missing names, and nothing else.
         #[default]
         Checked = "checked",
-        /// Like [`Level::Frozen`], but the system reports changes. Changes made before a call of
-        /// [`AttributeCache::settle`](super::AttributeCache::settle) are seen after it. On Windows this
-        /// level creates a directory in [`std::env::temp_dir`] that lives as long as the cache.
-        Watched = "watched",
         /// Nothing is cached. For comparison.
         Verified = "verified",
     }
@@ -39,8 +35,6 @@ options! {
         /// Sets the memory limit in bytes. If it is exceeded, directories that were not used lately are
         /// evicted. No limit by default.
         memory: Option<usize> = usize,
-        /// Sets the largest number of directories to watch; by default what the system allows.
-        watches: Option<usize> = usize,
         /// Sets the reader of directories; by default the best one available.
         reader: Option<ReaderKind> = ReaderKind,
         /// Sets the largest number of threads that one call of `get_many` uses; by default as many as the
@@ -72,7 +66,6 @@ impl Default for CacheOptions {
             roots: Vec::new(),
             base: None,
             memory: None,
-            watches: None,
             reader: None,
             threads: None,
             costs: CacheCosts::default(),

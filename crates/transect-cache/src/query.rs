@@ -38,7 +38,7 @@ impl Revalidation<'_> {
         path: &Path,
     ) -> LookupResult {
         let target = self.query(path, true);
-        // Targets are not watched, so only a frozen cache stores them.
+        // Only a frozen cache stores targets.
         if self.level == Level::Frozen {
             let mut directory = cached_dir.write();
             if self.may_store(&directory, changes) {
@@ -57,8 +57,7 @@ impl Revalidation<'_> {
     ) {
         let mut directory = cached_dir.write();
         let freshness = directory.freshness(self.level, self.epoch, self.number);
-        let keeps = matches!(freshness, Freshness::Complete | Freshness::Watched);
-        if keeps && self.may_store(&directory, directory.changes) {
+        if freshness == Freshness::Complete && self.may_store(&directory, directory.changes) {
             let bytes = names.clone().map(<[u8]>::len).sum();
             directory.table.reserve(names.len(), bytes, &self.cache.store.hasher);
         }
@@ -79,13 +78,7 @@ impl Revalidation<'_> {
             directory.account.spend(&self.cache.options.costs, 1);
         }
         let freshness = directory.freshness(self.level, self.epoch, self.number);
-        let lasting = match freshness {
-            Freshness::Complete => true,
-            // `.` and `..` stand for a directory whose changes are events of another one.
-            Freshness::Watched => is_entry_name(name.bytes),
-            Freshness::NamesOnly | Freshness::Stale => false,
-        };
-        if lasting && self.may_store(&directory, changes) {
+        if freshness == Freshness::Complete && self.may_store(&directory, changes) {
             directory.table.insert(name, self.cache.store.layout, own);
             let growth = directory.growth();
             drop(directory);

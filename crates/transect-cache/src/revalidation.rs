@@ -21,17 +21,11 @@ impl AttributeCache {
     /// Begins a group of lookups; at [`Level::Checked`], each directory is checked at most once in it.
     pub fn revalidation(&self) -> Revalidation<'_> {
         let level = self.level();
-        // While the cache is frozen, events wait until it is thawed.
-        if level == Level::Watched
-            && let Some(watches) = self.watches.as_ref().filter(|watches| watches.has_events())
-        {
-            watches.try_apply(&self.store);
-        }
         let epoch = self.epoch.load(Ordering::Acquire);
-        // Only levels that check directories compare this number.
+        // Only the level that checks directories compares this number.
         let number = match level {
             Level::Frozen | Level::Verified => 0,
-            Level::Checked | Level::Watched => self.revalidations.fetch_add(1, Ordering::AcqRel),
+            Level::Checked => self.revalidations.fetch_add(1, Ordering::AcqRel),
         };
         Revalidation { cache: self, level, epoch, number }
     }

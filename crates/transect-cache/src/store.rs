@@ -1,4 +1,4 @@
-//! The data that lookups and notifications share.
+//! The data of a cache.
 
 use super::counts::Counters;
 use super::dir_map::DirMap;

@@ -22,8 +22,6 @@ use crate::walk::all_attributes;
 ///     "frozen": nothing is queried twice; changes are not seen until `clear`.
 ///     "checked": a listing is used while its directory is unchanged; attributes are always queried. So
 ///         it saves queries of missing names.
-///     "watched": as "frozen", but the system reports changes: those made before a call of `settle` are
-///         seen after it.
 ///     "verified": nothing is cached.
 /// base: the directory that relative paths refer to. Without it, they are refused.
 /// roots: the directories in which lookups are allowed; everywhere by default.
@@ -34,7 +32,7 @@ use crate::walk::all_attributes;
 #[pyclass(frozen, module = "transect")]
 pub(crate) struct AttributeCache {
     cache: EngineCache,
-    /// The process that has the locks and the watches.
+    /// The process that has the locks.
     owner: Owner,
 }
 
@@ -127,12 +125,6 @@ impl AttributeCache {
         self.cache().map(|cache| py.detach(|| cache.thaw()))
     }
 
-    /// At the level "watched", apply all changes made before this call. Return False if reports of
-    /// changes were lost: then everything is dropped, and queried anew.
-    fn settle(&self, py: Python<'_>) -> PyResult<bool> {
-        self.cache().map(|cache| py.detach(|| cache.settle()))
-    }
-
     /// Drop everything.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
         self.cache().map(|cache| py.detach(|| cache.clear()))
@@ -146,8 +138,8 @@ impl AttributeCache {
 
     /// Counters by name, since the cache was made: hits (lookups answered from memory), misses, queries of
     /// one name, listings of directories, listings_given_up because of their cost, checks of listings and
-    /// outdated ones, invalidations because of changes, evictions because of the memory limit, unwatched
-    /// directories, lost reports of changes; and directories, names and watches now.
+    /// outdated ones, invalidations because of changes, evictions because of the memory limit; and
+    /// directories and names now.
     #[getter]
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.cache()?.counts().named().into_py_dict(py)

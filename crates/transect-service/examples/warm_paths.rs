@@ -45,7 +45,7 @@ mod linux {
         let socket = folder.join("socket");
         create_socket_dir(&socket)?;
         let mut rows = Vec::new();
-        for level in [Level::Frozen, Level::Watched] {
+        for level in [Level::Frozen, Level::Checked] {
             let server = Server::bind(&socket, CacheOptions::new(level))?;
             let cache = CacheOptions::new(level).want(WANT).open()?;
             let end = Cancel::new();

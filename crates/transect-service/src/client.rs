@@ -153,18 +153,6 @@ impl Client {
         self.request(&Request::Thaw, parse_empty)
     }
 
-    /// Returns once the service has applied all earlier changes. Returns false if notifications
-    /// were lost: the service has then dropped everything that depended on them, and queries it
-    /// anew.
-    pub fn settle(&mut self) -> Result<bool, Error> {
-        self.request(&Request::Settle, |payload| {
-            let mut from = ByteReader(payload);
-            let all_known = from.u8()? != 0;
-            from.end()?;
-            Ok(all_known)
-        })
-    }
-
     /// Returns what changed in a tree that the service follows after a cursor, every change included that was made before
     /// this call. Without a cursor, nothing but that of now. If the service does not follow the tree, returns the reason.
     ///

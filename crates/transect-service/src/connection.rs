@@ -164,10 +164,6 @@ impl<'a> Connection<'a> {
                     answers.into_iter().for_each(|answer| append_resolved(out, layout, answer));
                 });
             }
-            Request::Settle => {
-                let all_known = cache.settle();
-                append_frame(out, kind, |out| out.push(all_known.into()));
-            }
             Request::Stats => append_frame(out, kind, |out| append_stats(out, &service.stats())),
             Request::Freeze => append_frame(out, kind, |_| cache.freeze()),
             Request::Thaw => append_frame(out, kind, |_| cache.thaw()),

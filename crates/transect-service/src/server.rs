@@ -42,8 +42,6 @@ impl Server {
     /// Another service listens there, or the cache cannot be opened.
     pub fn bind(socket: &Path, mut options: CacheOptions) -> Result<Self, Error> {
         (options.want, options.base) = (CACHED_FIELDS, None);
-        // A service lives so long that watching pays from the first question.
-        (options.costs.watch, options.costs.watcher) = (0, 0);
         let roots = options.roots.iter();
         let roots = roots.map(|root| root.as_os_str().as_encoded_bytes().to_vec()).collect();
         let service = Service::new(options.open().map_err(Error::Cache)?, roots);

@@ -1,4 +1,4 @@
-//! Change notifications for directories, used by the attribute cache and by live trees.
+//! Change notifications for directories, which live trees use.
 //!
 //! A [`Watcher`] watches single directories, not the entries below them, except for that of a whole tree on Windows. One
 //! thread calls [`Watcher::wait`] and [`Watcher::read`] alternately. Reading a file is not a change: the kernel

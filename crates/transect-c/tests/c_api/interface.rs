@@ -182,10 +182,8 @@ fn layouts_and_constants_are_those_of_the_header() {
             checks,
             invalidations,
             evictions,
-            lost,
             directories,
             names,
-            watches,
             memory,
             reserved
         }
@@ -250,7 +248,7 @@ fn layouts_and_constants_are_those_of_the_header() {
         };
     }
     constants!("", flow: CONTINUE, SKIP, STOP);
-    constants!("LEVEL_", level: FROZEN, CHECKED, WATCHED, VERIFIED);
+    constants!("LEVEL_", level: FROZEN, CHECKED, VERIFIED);
     let names: BTreeSet<String> = constants.iter().map(|(name, _)| name.clone()).collect();
     assert_eq!(names, words("TRANSECT_", " = "));
     constants.push(("TRANSECT_NO_ROW".to_owned(), NO_ROW.into()));

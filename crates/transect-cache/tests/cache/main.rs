@@ -11,4 +11,3 @@ mod model;
 mod search;
 mod support;
 mod threads;
-mod watched;

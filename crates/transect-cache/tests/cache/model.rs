@@ -130,7 +130,6 @@ impl Promise {
     }
 
     fn hold(&mut self, asked: &[PathBuf]) {
-        assert!(self.cache.settle());
         match self.cache.level() {
             Level::Frozen => self.hold_frozen(asked),
             _ => self.hold_current(asked),

@@ -55,32 +55,22 @@ pub(crate) fn seen_exists(cache: &AttributeCache, path: &Path) -> Result<bool, O
     cache.exists(path).map_err(|refusal| std::io::Error::from(refusal).raw_os_error())
 }
 
-/// Returns the costs of a query, of the calls of a listing, and of watching.
-pub(crate) const fn costs(query: u64, listing: u64, watch: u64) -> CacheCosts {
+/// Returns the costs of a query, and of the calls of a listing.
+pub(crate) const fn costs(query: u64, listing: u64) -> CacheCosts {
     let mut costs = CacheCosts::new();
     (costs.query, costs.query_open, costs.open, costs.name) = (query, query, 1, 1);
-    (costs.listing, costs.watch, costs.watcher) = (listing, watch, watch);
-    costs
-}
-
-/// Costs at which the first lookup in a directory watches it.
-pub(crate) const WATCHING: CacheCosts = watching(0);
-
-/// Returns the default costs, but those of watching.
-pub(crate) const fn watching(watch: u64) -> CacheCosts {
-    let mut costs = CacheCosts::new();
-    (costs.watch, costs.watcher) = (watch, watch);
+    costs.listing = listing;
     costs
 }
 
 /// Costs at which the first lookup in a directory lists it.
-pub(crate) const EAGER: CacheCosts = costs(1_000_000, 1, 0);
+pub(crate) const EAGER: CacheCosts = costs(1_000_000, 1);
 
 /// Costs at which no directory is ever listed.
-pub(crate) const NEVER: CacheCosts = costs(1, u64::MAX / 4, 0);
+pub(crate) const NEVER: CacheCosts = costs(1, u64::MAX / 4);
 
 pub(crate) fn cache(level: Level) -> AttributeCache {
-    CacheOptions::new(level).costs(WATCHING).open().unwrap()
+    CacheOptions::new(level).open().unwrap()
 }
 
 /// Opens a cache that lists at the first lookup.

@@ -61,9 +61,6 @@ pub(crate) struct AttributesArgs {
     /// Query the service at SOCKET, on Windows a pipe
     #[arg(long, value_name = "SOCKET")]
     pub(crate) socket: Option<PathBuf>,
-    /// Make the service process all earlier changes first, if it watches for changes
-    #[arg(long, requires = "of_service")]
-    pub(crate) settle: bool,
     /// Print one JSON object per line for each path, in the order given
     #[arg(long)]
     pub(crate) json: bool,

@@ -21,8 +21,8 @@ Runs until it is interrupted, or idle for the time of --idle. Answers only progr
 
 On Linux, the trees are stored as snapshots in transect/live in $XDG_STATE_HOME (default ~/.local/state), which only you can read. When a service starts again, it compares its trees with them: names at once, attributes later. docs/LIVE.md explains what is answered meanwhile.
 
-Levels of the cache: watched (the system reports changes), checked (each request checks the listing and queries \
-attributes anew), frozen (nothing changes until it is invalidated), verified (nothing is kept).
+Levels of the cache: checked (each request checks the listing and queries attributes anew; in the PATHs, answers come from \
+what is followed), frozen (nothing changes until it is invalidated), verified (nothing is kept).
 
 Default socket: transect/cache.sock in $XDG_RUNTIME_DIR, or in a private directory of the user below the \
 temporary directory; on Windows, the pipe \\\\.\\pipe\\transect-ID with the id of the user (its SID).
@@ -50,7 +50,7 @@ pub(crate) struct LiveArgs {
     #[arg(long, value_name = "SOCKET")]
     pub(crate) socket: Option<PathBuf>,
     /// Keep cached attributes this fresh; see below
-    #[arg(long, value_name = "LEVEL", default_value = Level::Watched.as_str(),
+    #[arg(long, value_name = "LEVEL", default_value = Level::Checked.as_str(),
           value_parser = one_of(Level::ALL, Level::as_str))]
     pub(crate) level: Level,
     /// Use at most SIZE of memory for the cache; least recently used directories are dropped

@@ -33,8 +33,8 @@ Examples:
 Exit codes: 0 done; 2 wrong usage, or no service answers.";
 
 const INVALIDATE_NOTES: &str = "\
-The next question about a dropped path is asked of the system. At the level `watched`, and in followed trees, this is needed only \
-for changes that no notification reports; docs/CACHE.md and docs/LIVE.md list them.
+The next question about a dropped path is asked of the system. In followed trees, this is needed only for changes that no \
+notification reports; docs/LIVE.md lists them.
 
 Examples:
   Drop everything:

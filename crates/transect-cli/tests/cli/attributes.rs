@@ -219,7 +219,6 @@ fn attributes_invalid_arguments_reported() {
             &["attributes", "--columns", "reparse_tag", "x"],
             "column reparse_tag is not available here",
         ),
-        (&["attributes", "--settle", "x"], "--service"),
         (&["attributes", "--from", "nowhere"], "cannot read 'nowhere': No such file"),
         (&["attributes", "--from", "."], "cannot read '.': Is a directory"),
         (&["attributes", "--from", "list"], "'list' is not a list of paths"),

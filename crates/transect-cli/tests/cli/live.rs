@@ -64,7 +64,7 @@ fn service_answers_match_system() {
     let env = TestEnv::new();
     let paths = many(&env);
     let list = list(&paths);
-    for level in ["watched", "checked", "frozen", "verified"] {
+    for level in ["checked", "frozen", "verified"] {
         let service = Service::start(&env, &["--level", level]);
         for follow in [&[][..], &["--follow"]] {
             let ask = |more: &[&str]| {
@@ -95,7 +95,7 @@ fn service_verbose_reports_socket_and_clients() {
     let _ = env.transect(["attributes", "--service", "file", "missing"]).exits(0).quiet();
     let said = service.end(Signal::INT);
     let lines: Vec<&str> = said.lines().collect();
-    assert!(lines[0].starts_with("transect: listening at '") && lines[0].ends_with("', watched"));
+    assert!(lines[0].starts_with("transect: listening at '") && lines[0].ends_with("', checked"));
     assert!(lines[1].starts_with("transect: process ") && lines[1].ends_with(" connected"));
     assert!(lines[2].ends_with(" disconnected after 2 questions"), "{said}");
     assert_eq!(lines[3..], ["transect: ended as requested"]);
@@ -150,18 +150,17 @@ fn service_death_reported_to_client() {
 #[test]
 fn service_level_decides_when_changes_are_seen() {
     let env = TestEnv::new();
-    let size = |more: &[&str]| {
-        let args =
-            [&["attributes", "--service", "--json", "--columns=size", "file"], more].concat();
-        env.transect(&args).exits(0).quiet().json()["size"].as_u64()
+    let size = || {
+        let args = ["attributes", "--service", "--json", "--columns=size", "file"];
+        env.transect(args).exits(0).quiet().json()["size"].as_u64()
     };
-    for level in ["watched", "checked", "frozen", "verified"] {
+    for level in ["checked", "frozen", "verified"] {
         env.write("file", 1);
         let service = Service::start(&env, &["--level", level]);
-        assert_eq!(size(&[]), Some(1));
+        assert_eq!(size(), Some(1));
         env.write("file", 22);
         let expected = if level == "frozen" { 1 } else { 22 };
-        assert_eq!(size(&["--settle"]), Some(expected), "{level}");
+        assert_eq!(size(), Some(expected), "{level}");
         service.end(Signal::TERM);
     }
 }
@@ -374,7 +373,7 @@ fn service_stats_documented_and_shown() {
     let json = env.transect(stats.iter().chain(&["--json"])).exits(0).quiet().json();
     assert_eq!(json["schema"], "transect.service.stats/1");
     assert_eq!(json["process"], service.running.child.id());
-    assert_eq!(json["level"], "watched");
+    assert_eq!(json["level"], "checked");
     assert_eq!(json["roots"][0]["path"], env.path("in").to_str().unwrap());
     assert_eq!((&json["questions"], &json["requests"]), (&3.into(), &1.into()));
     let documented = include_str!("../../../../docs/SERVICE.md");

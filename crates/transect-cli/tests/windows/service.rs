@@ -49,7 +49,7 @@ impl Service {
     /// Returns the size of a file.
     #[track_caller]
     fn size(&self, env: &TestEnv, file: &str) -> u64 {
-        let answer = self.attributes(env, &["--settle", "--columns=size", file]);
+        let answer = self.attributes(env, &["--columns=size", file]);
         answer.exits(0).quiet().json()["size"].as_u64().expect("a number")
     }
 
@@ -90,7 +90,7 @@ fn service_answers_match_system() {
         "tree",
         r"C:\",
     ];
-    for level in ["watched", "checked", "frozen", "verified"] {
+    for level in ["checked", "frozen", "verified"] {
         let service = Service::start(&env, &["--level", level]);
         for follow in [&["--columns", COLUMNS][..], &["--columns", COLUMNS, "--follow"]] {
             let args = [follow, &paths].concat();
@@ -109,7 +109,7 @@ fn service_answers_match_system() {
 fn service_verbose_reports_pipe_and_clients() {
     let env = TestEnv::with_tree();
     let mut service = Service::start(&env, &["-v"]);
-    let listening = format!("transect: listening at '{}', watched\n", service.pipe);
+    let listening = format!("transect: listening at '{}', checked\n", service.pipe);
     assert_eq!(service.first_line, listening);
     let _ = service.attributes(&env, &["tree", "missing"]).exits(0).quiet();
     let connected = service.next_line();
@@ -179,21 +179,14 @@ fn service_frozen_thawed_and_invalidated_by_command() {
 #[test]
 fn service_level_and_roots_apply() {
     let env = TestEnv::with_tree();
-    for level in ["watched", "checked", "frozen", "verified"] {
+    for level in ["checked", "frozen", "verified"] {
         fs::write(env.dir.join(r"tree\plain"), "1").expect("a file");
         let service = Service::start(&env, &["--level", level, "tree"]);
         assert!(service.first_line.ends_with(&format!("', {level}\n")), "{}", service.first_line);
         assert_eq!(service.size(&env, r"tree\plain"), 1);
         fs::write(env.dir.join(r"tree\plain"), "22").expect("a file");
-        if level == "frozen" {
-            assert_eq!(service.size(&env, r"tree\plain"), 1);
-        } else {
-            // The notification may arrive a moment after settling: Windows has a queue for each
-            // directory.
-            transect_testkit::wait_until("the change is seen", || {
-                service.size(&env, r"tree\plain") == 2
-            });
-        }
+        let expected = if level == "frozen" { 1 } else { 2 };
+        assert_eq!(service.size(&env, r"tree\plain"), expected);
         let outside = service.attributes(&env, &["--columns=size", ".", "tree"]).exits(1);
         let told = lines(&outside);
         assert_eq!(told[0]["error"]["kind"], "outside_roots");
@@ -209,7 +202,7 @@ fn service_stats_shown() {
     let _ = service.attributes(&env, &ask).exits(0).quiet();
     let json = service.command(&env, "stats", &["--json"]).exits(0).quiet().json();
     assert_eq!(json["process"], service.child.id());
-    assert_eq!(json["level"], "watched");
+    assert_eq!(json["level"], "checked");
     assert_eq!(json["roots"][0]["path"], env.dir.join("tree").to_str().expect("plain names"));
     assert_eq!((&json["questions"], &json["requests"]), (&3.into(), &1.into()));
     let shown = service.command(&env, "stats", &[]).exits(0).quiet().text();
@@ -223,7 +216,7 @@ fn service_idle_ends() {
     let args = ["live", "-v", "--idle", "0s", "--socket", &pipe];
     let said = env.transect(args).exits(0).stderr;
     let expected =
-        format!("transect: listening at '{pipe}', watched\ntransect: ended after idle time\n");
+        format!("transect: listening at '{pipe}', checked\ntransect: ended after idle time\n");
     assert_eq!(said, expected);
 }
 

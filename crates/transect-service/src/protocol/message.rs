@@ -43,8 +43,6 @@ pub enum Request<'a> {
     Freeze,
     /// Thaw the cache.
     Thaw,
-    /// Apply all earlier changes.
-    Settle,
     /// Return the counters of service and cache.
     Stats,
     /// The entries of a followed tree.
@@ -97,7 +95,6 @@ impl<'a> Request<'a> {
             Kind::Invalidate => Self::Invalidate(from.string()?),
             Kind::Freeze => Self::Freeze,
             Kind::Thaw => Self::Thaw,
-            Kind::Settle => Self::Settle,
             Kind::Stats => Self::Stats,
             Kind::Entries => {
                 let want = FieldMask::from_bits_truncate(from.u16()?);
@@ -144,7 +141,7 @@ impl<'a> Request<'a> {
                 paths(out);
             }
             Self::Invalidate(path) => append_string(out, path),
-            Self::Freeze | Self::Thaw | Self::Settle | Self::Stats => {}
+            Self::Freeze | Self::Thaw | Self::Stats => {}
             Self::Entries { want, path, search } => {
                 out.extend_from_slice(&want.bits().to_le_bytes());
                 append_string(out, path);
@@ -167,7 +164,6 @@ impl<'a> Request<'a> {
             Self::Invalidate(_) => Kind::Invalidate,
             Self::Freeze => Kind::Freeze,
             Self::Thaw => Kind::Thaw,
-            Self::Settle => Kind::Settle,
             Self::Stats => Kind::Stats,
             Self::Entries { .. } => Kind::Entries,
             Self::Changes { .. } => Kind::Changes,
@@ -331,7 +327,6 @@ mod tests {
                 Kind::Invalidate => Request::Invalidate(names.first().map_or(b"", Vec::as_slice)),
                 Kind::Freeze => Request::Freeze,
                 Kind::Thaw => Request::Thaw,
-                Kind::Settle => Request::Settle,
                 Kind::Stats => Request::Stats,
                 Kind::Entries => {
                     let words = names.iter().map(Vec::as_slice).collect();

@@ -61,8 +61,6 @@ pub enum Kind {
     Freeze = 6,
     /// Thaw the cache.
     Thaw = 7,
-    /// Apply all earlier changes.
-    Settle = 8,
     /// Return the counters of service and cache.
     Stats = 9,
     /// The entries of a followed tree.
@@ -73,7 +71,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds of request.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 10] = [
         Self::Hello,
         Self::Attributes,
         Self::Exists,
@@ -81,7 +79,6 @@ impl Kind {
         Self::Invalidate,
         Self::Freeze,
         Self::Thaw,
-        Self::Settle,
         Self::Stats,
         Self::Entries,
         Self::Changes,

@@ -40,11 +40,8 @@ fn answers_named_trees_equal_system_at_every_level() {
         let served = Served::new(level);
         let mut client = served.client();
         for (name, _) in trees::ALL {
-            // Each directory takes a call to be watched, and under Wine each query takes a request to
-            // another process: thousands prove no more than a few.
-            let watched = level == Level::Watched;
-            let large = (watched || cfg!(windows)) && LARGE.contains(name);
-            if large || cfg!(windows) && watched && *name == "weirdnames" {
+            // Under Wine each query takes a request to another process: thousands prove no more than a few.
+            if cfg!(windows) && LARGE.contains(name) {
                 continue;
             }
             let mut paths = Vec::new();

@@ -6,7 +6,6 @@ use std::path::Path;
 use transect::FieldMask;
 use transect_cache::Level;
 use transect_service::Client;
-use transect_testkit::wait_until;
 
 use crate::support::Served;
 
@@ -20,17 +19,6 @@ fn size(client: &mut Client, path: &Path) -> Option<u64> {
     }
 }
 
-/// Asserts the size of a file after a change. Windows has a queue for each directory, and may report
-/// the change a moment after settling.
-#[track_caller]
-fn assert_size_after_settle(client: &mut Client, path: &Path, expected: Option<u64>) {
-    client.settle().unwrap();
-    if cfg!(windows) {
-        wait_until("the change is seen", || size(client, path) == expected);
-    }
-    assert_eq!(size(client, path), expected);
-}
-
 #[test]
 fn frozen_answers_stay_until_all_is_invalidated() {
     let served = Served::new(Level::Frozen);
@@ -40,7 +28,6 @@ fn frozen_answers_stay_until_all_is_invalidated() {
     assert_eq!((size(&mut one, &file), size(&mut one, &new)), (Some(1), None));
     fs::write(&file, "22").unwrap();
     fs::write(&new, "333").unwrap();
-    assert!(one.settle().unwrap());
     assert_eq!((size(&mut other, &file), size(&mut other, &new)), (Some(1), None));
     other.thaw().unwrap();
     assert_eq!(size(&mut one, &file), Some(1), "the level of the service");
@@ -49,30 +36,11 @@ fn frozen_answers_stay_until_all_is_invalidated() {
 }
 
 #[test]
-fn watched_changes_before_settle_seen() {
-    let served = Served::new(Level::Watched);
-    let mut client = served.client();
-    let file = served.temp.join("file");
-    for round in 0..50 {
-        match round % 5 {
-            4 => fs::remove_file(&file).unwrap(),
-            length => fs::write(&file, vec![b'x'; length + 1]).unwrap(),
-        }
-        let expected = if round % 5 == 4 { None } else { Some(round as u64 % 5 + 1) };
-        assert_size_after_settle(&mut client, &file, expected);
-        // And once more, from memory.
-        assert_eq!(size(&mut client, &file), expected, "{round}");
-    }
-    assert!(served.server.cache().counts().hits > 0);
-}
-
-#[test]
-fn watched_frozen_and_thawed() {
-    let served = Served::new(Level::Watched);
+fn checked_frozen_and_thawed() {
+    let served = Served::new(Level::Checked);
     let (mut one, mut other) = (served.client(), served.client());
     let file = served.temp.join("file");
     fs::write(&file, "1").unwrap();
-    assert_eq!(size(&mut one, &file), Some(1));
     one.freeze().unwrap();
     assert_eq!(size(&mut one, &file), Some(1));
     fs::write(&file, "22").unwrap();
@@ -80,7 +48,7 @@ fn watched_frozen_and_thawed() {
     let greeting = served.client();
     assert_eq!(greeting.server_info().level, "frozen");
     other.thaw().unwrap();
-    assert_size_after_settle(&mut one, &file, Some(2));
+    assert_eq!(size(&mut one, &file), Some(2));
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn sample_mtimes_equals_system() {
     if Command::new("g++").arg("--version").output().is_err() {
         return loudly_skip("samples::sample_mtimes_equals_system", "there is no g++");
     }
-    let (served, built) = (Served::new(Level::Watched), TempDir::new());
+    let (served, built) = (Served::new(Level::Checked), TempDir::new());
     let root = served.temp.path();
     let (mut paths, mut expected) = (Vec::new(), String::new());
     for directory in 0..3 {

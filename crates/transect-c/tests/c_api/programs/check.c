@@ -644,7 +644,6 @@ static void check_cache(void) {
     OK(transect_cache_options_add_root(options, below_root(".."), &error));
     OK(transect_cache_options_set_fields(options, TRANSECT_FIELD_SIZE, &error));
     OK(transect_cache_options_set_memory(options, 1 << 20, &error));
-    OK(transect_cache_options_set_watches(options, 100, &error));
     transect_cache_options_free(options);
     options = transect_cache_options_new();
     OK(transect_cache_options_set_base(options, root, &error));
@@ -680,7 +679,6 @@ static void check_cache(void) {
     OK(transect_cache_thaw(cache, &error));
     OK(transect_cache_get(cache, changed, &attributes, &error));
     EXPECT(attributes.size == 6);
-    OK(transect_cache_settle(cache, &error));
     OK(transect_cache_clear(cache, &error));
 
     OK(transect_search_new(cache, directories, 2, &search, &error));

@@ -10,7 +10,6 @@ use transect_service::{CACHED_FIELDS, Client};
 use crate::args::AttributesArgs;
 use crate::commands::service::{absolute, connect};
 use crate::commands::transform::cores;
-use crate::output;
 use transect_program::CliError;
 
 /// The paths that a thread takes at once; fewer are not worth another thread.
@@ -31,11 +30,7 @@ impl Source {
             let threads = args.threads.map_or_else(cores, usize::from);
             return Ok(Self::System { threads });
         }
-        let mut client = connect(args.socket.as_deref())?;
-        if args.settle && !client.settle()? {
-            output::hint("the service missed some changes, and queries the system again");
-        }
-        Ok(Self::Service(Box::new(client)))
+        Ok(Self::Service(Box::new(connect(args.socket.as_deref())?)))
     }
 
     pub(super) fn fields(&self) -> FieldMask {

@@ -108,7 +108,7 @@ fn stats(args: &ServiceStatsArgs) -> Result<(), CliError> {
 }
 
 /// What each counter of the service counts.
-const MEANINGS: [(&str, &str); 20] = [
+const MEANINGS: [(&str, &str); 17] = [
     ("hits", "lookups answered from memory"),
     ("misses", "lookups that needed a query"),
     ("listings", "directories listed"),
@@ -118,11 +118,8 @@ const MEANINGS: [(&str, &str); 20] = [
     ("outdated", "listings that were not valid any more"),
     ("invalidations", "names and directories dropped because of a change"),
     ("evictions", "directories dropped to stay within the memory limit"),
-    ("unwatched", "directories that could not be watched, and are checked"),
-    ("lost", "times that notifications were lost, and everything was dropped"),
     ("directories", "directories in the cache"),
     ("names", "names in the cache"),
-    ("watches", "directories watched, including those above cached ones"),
     ("memory", "size of the cache"),
     ("connections", "connections so far"),
     ("requests", "requests about paths or names so far"),
