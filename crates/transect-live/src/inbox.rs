@@ -56,7 +56,7 @@ pub(crate) struct Hint {
 }
 
 impl Hints {
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.directories.is_empty() && self.paths.is_empty() && !self.lost
     }
 }

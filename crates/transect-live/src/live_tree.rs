@@ -306,7 +306,7 @@ impl LiveTree {
         let was_gap = hints.lost | std::mem::take(&mut self.is_resumed);
         let top = self.mirror.open_root();
         self.has_ended = top.is_none();
-        let is_suspected = hints.lost || !hints.directories.is_empty() || !behind.is_empty();
+        let is_suspected = !hints.is_empty() || !behind.is_empty();
         let changes = match top {
             // A table that was edited, even if nothing changed, is slower.
             Some(top) if is_suspected || !self.mirror.unreached.is_empty() => {
