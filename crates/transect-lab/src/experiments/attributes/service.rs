@@ -29,7 +29,8 @@ impl Server {
         let folder = PrivateTempDir::new("service").map_err(|error| transect::reason(&error))?;
         let mut command = Command::new(program);
         // The server exits by itself if the lab is killed.
-        command.args(["live", "--idle", "15m", "--socket"]).arg(socket_in(folder.path()));
+        command.args(["live", "--level", "frozen", "--idle", "15m", "--socket"]);
+        command.arg(socket_in(folder.path()));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn().map_err(|error| transect::reason(&error))?;
         let mut server = Self { child, folder };
