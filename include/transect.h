@@ -534,7 +534,7 @@ TRANSECT_API transect_status transect_snapshot_update(const char *snapshot, cons
 /* ---- Watching ------------------------------------------------------------------------------------- */
 
 /* A tree that is followed: it was read once, and its directories are watched. docs/LIVE.md lists the changes that are
- * noticed. Linux only so far. Only one thread at a time may use it, except for `transect_watch_end`. */
+ * noticed. Linux and Windows. Only one thread at a time may use it, except for `transect_watch_end`. */
 typedef struct transect_watch transect_watch;
 
 /* The counters of a watched tree. */

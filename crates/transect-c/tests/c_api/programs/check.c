@@ -558,7 +558,9 @@ static void *end_watch(void *watch) {
     transect_watch_end((const transect_watch *)watch);
     return NULL;
 }
+#endif
 
+#if defined __linux__ || defined _WIN32
 /* Waits for a change. Other changes may be reported before and with it. */
 static void wait_for_change(const transect_watch *watch, int kind, const char *end) {
     static struct changes changes;
@@ -614,6 +616,21 @@ static void check_watches(void) {
     EXPECT(error.status == TRANSECT_CANCELLED);
     EXPECT(pthread_join(ending, NULL) == 0);
     EXPECT(transect_watch_next(watch, on_change, &changes, &error) == TRANSECT_CANCELLED);
+    transect_watch_free(watch);
+#elif defined _WIN32
+    static struct changes changes;
+
+    OK(transect_watch_open(root, &watch, &error));
+    OK(transect_watch_read_counts(watch, &counts, &error));
+    EXPECT(counts.entries == 9 && counts.unwatched == 0 && counts.errors == 0 && counts.gaps == 0);
+    write_file(below_root("watched"), "1");
+    wait_for_change(watch, TRANSECT_CHANGE_ADDED, "watched");
+    EXPECT(remove(below_root("watched")) == 0);
+    wait_for_change(watch, TRANSECT_CHANGE_REMOVED, "watched");
+    transect_watch_end(watch);
+    while (transect_watch_next(watch, on_change, &changes, &error) == TRANSECT_OK) {
+    }
+    EXPECT(error.status == TRANSECT_CANCELLED);
     transect_watch_free(watch);
 #else
     EXPECT(transect_watch_open(root, &watch, &error) == TRANSECT_UNSUPPORTED);
