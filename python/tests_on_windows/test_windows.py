@@ -361,6 +361,14 @@ def test_attribute_cache(tree, level):
     assert rows["errno"].to_pylist() == [None, 2]
 
 
+def test_watch(tree):
+    new = os.path.join(tree, "new")
+    with transect.watch(tree) as watch:
+        open(new, "w").close()
+        assert ("added", new) in ((change.kind, change.path) for change in watch)
+    assert list(watch) == []
+
+
 def test_transform(tree):
     file = pathlib.Path(tree, "sub", "crlf.txt")
     file.write_bytes(TEXT)

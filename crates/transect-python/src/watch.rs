@@ -20,7 +20,7 @@ use crate::pump::{BatchSender, Pump};
 
 type Item = Result<transect_live::Change, Error>;
 
-/// Watch a directory and everything below it. Linux only so far.
+/// Watch a directory and everything below it. Linux and Windows.
 ///
 /// `path` is str, bytes or os.PathLike. The call returns when the tree was read and is watched; every change after that is
 /// returned by the iterator, unless it is undone before it is looked at. The iterator waits for changes, and ends when the
