@@ -24,67 +24,118 @@ enum Place {
 /// The paths below the root, the names ended by NULs: these sort a directory right before everything in it.
 type Places = BTreeMap<Vec<u8>, Place>;
 
-/// Returns the list for a program. The changes only name what to look at: what is there now is listed.
-///
-/// # Errors
-/// A directory cannot be read; for rsync, a directory took the place of another one: what was in that is not known, so rsync
-/// could not remove it.
-pub(super) fn list(root: &Path, changes: &[Change], tool: ListFor) -> Result<Vec<u8>, CliError> {
-    let mut places = Places::new();
-    for change in changes {
-        let is_new = change.kind != ChangeKind::Modified;
-        let place = add(&mut places, root, &change.path, is_new)?;
-        let (left, now) = match &change.from {
-            Some(from) => (from, add(&mut places, root, from, true)?),
-            None => (&change.path, place),
-        };
-        let was_directory = change.from.is_some()
-            || change.kind == ChangeKind::Removed && change.file_type == FileType::Directory;
-        if tool == ListFor::Rsync && was_directory && now == Place::Directory {
-            return Err(CliError::Failed(format!(
-                "'{}' is another directory now, and the changes do not say what was in it; copy everything with `rsync -a --delete`",
-                left.display()
-            )));
-        }
-    }
-    match tool {
-        ListFor::Restic => for_restic(root, &places),
-        _ => Ok(for_rsync(&places)),
-    }
+/// What changed, as a program reads it.
+#[derive(Default)]
+pub(super) struct CursorList {
+    places: Places,
+    /// Directories that cannot be read.
+    pub(super) errors: Vec<transect::Error>,
 }
 
-/// Adds a path, and everything in a directory that is new. Returns what is there.
-fn add(places: &mut Places, root: &Path, path: &Path, is_new: bool) -> Result<Place, CliError> {
-    let place = place_of(path);
-    if place == Place::Gone {
-        // rsync needs the directory of what is gone.
-        let mut gone = path;
-        while let Some(above) = gone.parent().filter(|it| it.starts_with(root) && *it != root)
-            && place_of(above) != Place::Directory
-        {
-            gone = above;
+impl CursorList {
+    /// Collects what is there now at the paths of the changes.
+    ///
+    /// # Errors
+    /// For rsync, a directory took the place of another one: what was in that is not known, so rsync could not remove it.
+    pub(super) fn new(root: &Path, changes: &[Change], tool: ListFor) -> Result<Self, CliError> {
+        let mut list = Self::default();
+        for change in changes {
+            let is_new = change.kind != ChangeKind::Modified;
+            let mut left = (&change.path, list.add(root, &change.path, is_new));
+            if let Some(from) = &change.from {
+                left = (from, list.add(root, from, true));
+            }
+            let was_directory = change.from.is_some()
+                || change.kind == ChangeKind::Removed && change.file_type == FileType::Directory;
+            if tool == ListFor::Rsync && was_directory && left.1 == Place::Directory {
+                return Err(CliError::Failed(format!(
+                    "'{}' is another directory now, and the changes do not say what was in it; copy everything with `rsync -a --delete`",
+                    left.0.display()
+                )));
+            }
         }
-        places.insert(key(root, gone), place_of(gone));
-        return Ok(place);
+        Ok(list)
     }
-    places.insert(key(root, path), place);
-    if place == Place::Directory && is_new {
-        for entry in transect::walk(path).same_file_system(true).min_depth(1) {
-            let entry = entry?;
-            let is_directory = entry.file_type() == FileType::Directory;
-            let place = if is_directory { Place::Directory } else { Place::Other };
-            places.insert(key(root, &entry.path()), place);
+
+    /// Adds a path, and everything in a directory that is new. Returns what is there.
+    fn add(&mut self, root: &Path, path: &Path, is_new: bool) -> Place {
+        // rsync needs the directory of what is gone; and what a link leads to is not in the tree.
+        let mut above = root.to_owned();
+        for name in path.strip_prefix(root).unwrap_or(path) {
+            let holder = key(root, &above);
+            above.push(name);
+            let place = place_of(&above);
+            if place != Place::Directory {
+                // The directory that holds it has another time, too.
+                if !holder.is_empty() && place == Place::Gone {
+                    self.places.insert(holder, Place::Directory);
+                }
+                self.places.insert(key(root, &above), place);
+                return if above == path { place } else { Place::Gone };
+            }
+        }
+        self.places.insert(key(root, path), Place::Directory);
+        if is_new {
+            for entry in transect::walk(path).same_file_system(true).min_depth(1) {
+                match entry {
+                    Ok(entry) => {
+                        let is_directory = entry.file_type() == FileType::Directory;
+                        let place = if is_directory { Place::Directory } else { Place::Other };
+                        self.places.insert(key(root, &entry.path()), place);
+                    }
+                    Err(error) => self.errors.push(error),
+                }
+            }
+        }
+        Place::Directory
+    }
+
+    /// Returns the list for a program.
+    pub(super) fn text(&mut self, root: &Path, tool: ListFor) -> Vec<u8> {
+        match tool {
+            ListFor::Restic => self.for_restic(root),
+            _ => for_rsync(&self.places),
         }
     }
-    Ok(place)
+
+    /// restic stores everything in a directory that is listed, and the attributes of those above: of a directory with entries,
+    /// one of these is listed.
+    fn for_restic(&mut self, root: &Path) -> Vec<u8> {
+        let mut out = Vec::new();
+        let there: Vec<_> =
+            self.places.iter().filter(|(_, place)| **place != Place::Gone).collect();
+        for (number, (key, place)) in there.iter().enumerate() {
+            let mut is_directory = **place == Place::Directory;
+            let next = there.get(number + 1);
+            if is_directory && next.is_some_and(|(next, _)| next.starts_with(key)) || key.is_empty()
+            {
+                continue;
+            }
+            let mut path = root.join(transect_sys::name_from_bytes(path_of(key)));
+            while is_directory {
+                match first_in(&path) {
+                    Some(Ok(entry)) => {
+                        is_directory = entry.file_type() == FileType::Directory;
+                        path = entry.path();
+                    }
+                    Some(Err(error)) => {
+                        self.errors.push(error);
+                        break;
+                    }
+                    None => break,
+                }
+            }
+            out.extend(path_of(&self::key(root, &path)));
+            out.push(0);
+        }
+        out
+    }
 }
 
 fn place_of(path: &Path) -> Place {
     match query_attributes(path, FieldMask::empty(), false) {
         Ok(found) if found.file_type() == FileType::Directory => Place::Directory,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            Place::Gone
-        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Place::Gone,
         // Whatever the error is, the program that copies will report it.
         _ => Place::Other,
     }
@@ -119,29 +170,6 @@ fn for_rsync(places: &Places) -> Vec<u8> {
     out
 }
 
-/// restic stores everything in a directory that is listed, and the attributes of those above: of a directory with entries, one
-/// of these is listed.
-fn for_restic(root: &Path, places: &Places) -> Result<Vec<u8>, CliError> {
-    let mut out = Vec::new();
-    let there: Vec<_> = places.iter().filter(|(_, place)| **place != Place::Gone).collect();
-    for (number, (key, place)) in there.iter().enumerate() {
-        let next = there.get(number + 1);
-        if next.is_some_and(|(next, _)| next.starts_with(key)) || key.is_empty() {
-            continue;
-        }
-        let mut path = root.join(transect_sys::name_from_bytes(path_of(key)));
-        let mut is_directory = **place == Place::Directory;
-        while is_directory && let Some(entry) = first_in(&path)? {
-            is_directory = entry.file_type() == FileType::Directory;
-            path = entry.path();
-        }
-        out.extend(path_of(&self::key(root, &path)));
-        out.push(0);
-    }
-    Ok(out)
-}
-
-fn first_in(directory: &Path) -> Result<Option<DirEntry>, CliError> {
-    let mut entries = transect::walk(directory).min_depth(1).max_depth(1).threads(1).into_iter();
-    Ok(entries.next().transpose()?)
+fn first_in(directory: &Path) -> Option<Result<DirEntry, transect::Error>> {
+    transect::walk(directory).min_depth(1).max_depth(1).threads(1).into_iter().next()
 }

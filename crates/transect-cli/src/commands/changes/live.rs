@@ -5,7 +5,7 @@ use std::path::Path;
 
 use transect_live::Cursor;
 
-use super::cursor_list;
+use super::cursor_list::CursorList;
 use crate::args::{AskLive, AskLiveArgs, ChangesArgs, ListFor};
 use crate::followed;
 use crate::output::change_lines::ChangeLines;
@@ -40,10 +40,15 @@ pub(super) fn run(
     }
     let is_known = since.changes.is_some();
     if let Some(tool) = args.list_for {
-        let changes = since.changes.ok_or_else(|| CliError::failed(LOST))?;
-        stream::stdout().write_all(&cursor_list::list(path, &changes, tool)?)?;
+        let Some(changes) = since.changes else {
+            output::error(&LOST);
+            return Ok(ExitStatus::Partial);
+        };
+        let mut list = CursorList::new(path, &changes, tool)?;
+        stream::stdout().write_all(&list.text(path, tool))?;
+        list.errors.iter().for_each(output::error);
         output::note(&format!("cursor {next}"));
-        return Ok(ExitStatus::complete_if(since.header.errors == 0));
+        return Ok(ExitStatus::complete_if(since.header.errors == 0 && list.errors.is_empty()));
     }
     let lines = ChangeLines { json: args.comparison.json, null: args.null };
     lines.print(&since.changes.unwrap_or_default(), since.header.was_gap)?;
