@@ -8,28 +8,13 @@ use transect::{FaultKind, FieldMask};
 use transect_cache::LookupResult;
 use transect_service::Client;
 use transect_sys::file::query_attributes;
-use transect_testkit::{Mount, TempDir, skip, trees};
+use transect_testkit::{Mount, skip, trees};
 
 use crate::answers::paths_below;
-use crate::support::{Served, told_of};
-
-const WANT: FieldMask = transect_live::COLUMNS.union(FieldMask::NLINK);
-
-/// A tree, and a service that follows it.
-struct Followed {
-    served: Served,
-    root: PathBuf,
-}
+use crate::support::told_of;
+use crate::trees::{Followed, WANT};
 
 impl Followed {
-    fn new(build: impl FnOnce(&Path)) -> Self {
-        let temp = TempDir::new();
-        let root = temp.join("tree");
-        fs::create_dir(&root).unwrap();
-        build(&root);
-        Self { served: Served::following(temp, root.clone()), root }
-    }
-
     /// Asserts that the answers about paths are those of the system. Returns how many were from the table.
     fn assert_equal(&self, paths: &[PathBuf]) -> u64 {
         let (mut client, before) = (self.served.client(), self.followed());

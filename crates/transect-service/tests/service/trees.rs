@@ -15,16 +15,16 @@ use transect_testkit::{TempDir, trees, wait_for};
 
 use crate::support::{Served, told_with};
 
-const WANT: FieldMask = transect_live::COLUMNS.union(FieldMask::NLINK);
+pub(crate) const WANT: FieldMask = transect_live::COLUMNS.union(FieldMask::NLINK);
 
 /// A tree, and a service that follows it.
-struct Followed {
-    served: Served,
-    root: PathBuf,
+pub(crate) struct Followed {
+    pub(crate) served: Served,
+    pub(crate) root: PathBuf,
 }
 
 impl Followed {
-    fn new(build: impl FnOnce(&Path)) -> Self {
+    pub(crate) fn new(build: impl FnOnce(&Path)) -> Self {
         let temp = TempDir::new();
         let root = temp.join("tree");
         fs::create_dir(&root).unwrap();

@@ -10,7 +10,7 @@ use crate::plan::MaxThreads;
 const SLOW_DIRECTORY: Duration = Duration::from_micros(60);
 const SLOW_ENTRY: Duration = Duration::from_micros(8);
 
-/// If two directories wait at least so many times [`SLOW_DIRECTORY`], the device is slow, as a network is.
+/// If two directories wait this many times [`SLOW_DIRECTORY`] or longer, the device is slow, as a network is.
 const FAR_SLOWER: u8 = 16;
 
 /// Each time there are so many threads more, a directory must wait longer by as much again: it waits for the others, too.
