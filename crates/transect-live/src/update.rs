@@ -387,7 +387,12 @@ impl<'t> Pass<'t> {
         }
         let mut own = *own;
         own.retain(COLUMNS);
-        let own = (!is_same(&self.table().attributes(row), &own)).then_some(&own);
+        let before = self.table().attributes(row);
+        let own = (!is_same(&before, &own)).then_some(&own);
+        if own.is_some_and(|own| is_changed_itself(&before, own)) {
+            let (kind, path) = (ChangeKind::Modified, self.table().path(row));
+            self.changes.push(Change::new(kind, path, None, FileType::Directory));
+        }
         if changes.is_empty() && own.is_none() {
             return Ok(());
         }
@@ -705,4 +710,10 @@ fn is_same(a: &Attributes, b: &Attributes) -> bool {
         && a.file_id() == b.file_id()
         && (a.size(), a.allocated(), a.mtime(), a.ctime())
             == (b.size(), b.allocated(), b.mtime(), b.ctime())
+}
+
+/// Returns whether more changed of a directory than the names in it, which set both times to the same one.
+fn is_changed_itself(before: &Attributes, now: &Attributes) -> bool {
+    now.mtime() != now.ctime()
+        || (before.mode(), before.uid(), before.gid()) != (now.mode(), now.uid(), now.gid())
 }

@@ -37,6 +37,7 @@ struct Entry {
     mtime: Option<i64>,
     ctime: Option<i64>,
     inode: Option<u64>,
+    mode: Option<u16>,
     totals: SubtreeTotals,
     shared: u64,
     unread: Option<&'static str>,
@@ -52,6 +53,7 @@ fn entries(table: &Table) -> BTreeMap<PathBuf, Entry> {
             mtime: attributes.mtime(),
             ctime: attributes.ctime(),
             inode: attributes.inode(),
+            mode: attributes.mode(),
             totals: table.totals(row),
             // A walk of Windows does not know names outside of the tree.
             shared: if cfg!(windows) { 0 } else { table.shared(row) },
@@ -77,10 +79,11 @@ fn settle(tree: &mut LiveTree) -> Update {
 /// Applies what happened, and compares with a walk.
 #[track_caller]
 fn assert_current(tree: &mut LiveTree) -> Update {
-    let mut names: BTreeSet<PathBuf> = entries(&tree.table()).into_keys().collect();
+    let before = entries(&tree.table());
+    let mut names: BTreeSet<PathBuf> = before.keys().cloned().collect();
     let update = settle(tree);
     follow(&mut names, &update);
-    let columns = FieldMask::TIMES | FieldMask::FILE_ID;
+    let columns = FieldMask::TIMES | FieldMask::MODE | FieldMask::FILE_ID;
     let options = ScanOptions::new([tree.root()]).same_file_system(true);
     let walked = Table::read_with(options, columns).expect("the root is there");
     let (expected, found) = (entries(&walked), entries(&tree.table()));
@@ -95,7 +98,34 @@ fn assert_current(tree: &mut LiveTree) -> Update {
     );
     assert_eq!(tree.table().grand_total(), walked.grand_total());
     assert_eq!(tree.table().hard_links(), walked.hard_links());
+    assert_reported(&before, &found, &update);
     update
+}
+
+/// Every entry with other attributes is in the changes: of a directory the mode, of everything else the times, too.
+#[track_caller]
+fn assert_reported(
+    before: &BTreeMap<PathBuf, Entry>,
+    now: &BTreeMap<PathBuf, Entry>,
+    update: &Update,
+) {
+    let state = |entry: &Entry| {
+        let is_directory = entry.file_type == FileType::Directory;
+        let times = (!is_directory).then_some((entry.size, entry.mtime, entry.ctime));
+        (entry.file_type, entry.mode, times)
+    };
+    for (path, entry) in now {
+        let is_reported = update.changes.iter().any(|change| match change.kind {
+            ChangeKind::Modified => change.path == *path,
+            // What had the path before is another entry.
+            _ => [Some(&change.path), change.from.as_ref()]
+                .into_iter()
+                .flatten()
+                .any(|changed| path.starts_with(changed)),
+        });
+        let is_same = before.get(path).is_some_and(|it| state(it) == state(entry));
+        assert!(is_same || is_reported, "{} is not reported: {update:?}", path.display());
+    }
 }
 
 /// Applies the changes of names.

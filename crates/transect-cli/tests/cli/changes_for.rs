@@ -65,6 +65,10 @@ fn assert_same(copy: &Path, original: &Path, are_times_copied: bool, what: &str)
     assert!(more.is_empty(), "{what}: {more:?}");
 }
 
+fn mode_of(path: &Path) -> u32 {
+    path.metadata().unwrap().mode() & 0o7777
+}
+
 /// Makes a tree in which many files look the same.
 fn fill(root: &Path) {
     for directory in ["a", "b", "a/deep", "b/deep", "a/deep/er", "c", "#c", "empty"] {
@@ -176,7 +180,7 @@ fn update_copy(env: &TestEnv) {
 /// What a list begins with: the last snapshot, or a place in the changes that a service follows.
 enum Since {
     Snapshot,
-    Cursor { of: String, _live: Live },
+    Cursor { of: String, live: Option<Live> },
 }
 
 impl Since {
@@ -184,7 +188,15 @@ impl Since {
         let _ = env.transect(["keep", "tree"]).exits(0);
         let live = Live::start(env, "tree");
         let cursor = env.transect(["changes", "--cursor", "tree"]).exits(0).stdout_text();
-        [Self::Snapshot, Self::Cursor { of: cursor.trim_end().to_owned(), _live: live }]
+        [Self::Snapshot, Self::Cursor { of: cursor.trim_end().to_owned(), live: Some(live) }]
+    }
+
+    /// Ends the service while `change` runs.
+    fn without_service(&mut self, env: &TestEnv, change: impl FnOnce()) {
+        let Self::Cursor { live, .. } = self else { return change() };
+        assert_eq!(live.take().unwrap().end(), (Some(0), String::new()));
+        change();
+        *live = Some(Live::start(env, "tree"));
     }
 
     fn name(&self) -> &str {
@@ -304,11 +316,20 @@ fn changes_for_rsync_copy_same_as_full_copy() {
         let root = env.mkdir("tree");
         fill(&root);
         let mut random = Random(0x1234_5678_9ABC_DEF1_u64.wrapping_mul(seed));
-        let all = Since::all(&env);
+        let mut all = Since::all(&env);
         let copy = ["-a", "--delete", "--modify-window=-1", "tree/", "copy/"].map(OsStr::new);
         run(&env, "rsync", ".", &copy);
         run(&env, "cp", ".", &["-a", "copy", "before"].map(OsStr::new));
-        change_often(&root, &mut random);
+        let mut change = || {
+            change_often(&root, &mut random);
+            fs::set_permissions(&root, PermissionsExt::from_mode(0o750)).unwrap();
+        };
+        // A service that starts again knows what changed only if the file system proves it.
+        match seed % 2 == 0 && transect_sys::host::proves_changes(&root) {
+            true => all[1].without_service(&env, change),
+            false => change(),
+        }
+        assert_ne!(mode_of(&env.path("before")), 0o750);
         for since in all {
             if has_lost_names(&env, &since) {
                 continue;
@@ -320,6 +341,7 @@ fn changes_for_rsync_copy_same_as_full_copy() {
             update_copy(&env);
             let what = format!("seed {seed}, {}", since.name());
             assert_same(&env.path("copy"), &root, true, &what);
+            assert_eq!(mode_of(&env.path("copy")), 0o750, "{what}: mode of the root");
         }
     }
     assert!(lists >= 5, "only {lists} lists since a cursor");

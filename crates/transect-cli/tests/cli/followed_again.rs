@@ -54,7 +54,7 @@ fn live_started_again_answers_as_a_walk_and_knows_what_changed() {
         return;
     }
     tree::everything(&env, "tree");
-    for directory in ["tree/same/below", "tree/moved/below", "tree/replaced"] {
+    for directory in ["tree/same/below", "tree/moved/below", "tree/replaced", "tree/mode"] {
         env.mkdir(directory);
     }
     env.write("tree/same/below/file", 5);
@@ -85,6 +85,7 @@ fn live_started_again_answers_as_a_walk_and_knows_what_changed() {
     times("tree/same/below/file").set_modified(modified).unwrap();
     fs::rename(env.path("tree/moved"), env.path("tree/same/moved")).unwrap();
     env.write("tree/same/moved/below/new", 70_000);
+    env.chmod(&env.path("tree/mode"), 0o700);
     // As a rule it gets the same inode number.
     fs::remove_dir_all(env.path("tree/replaced")).unwrap();
     env.mkdir("tree/replaced");
@@ -95,7 +96,7 @@ fn live_started_again_answers_as_a_walk_and_knows_what_changed() {
     assert_as_walked(&env);
     let since = ["changes", "--since", cursor.trim_end(), "tree"];
     let changes = env.transect(since).exits(0).stdout_text();
-    for path in ["tree/same/below/file", "tree/same/moved", "tree/replaced/other"] {
+    for path in ["tree/same/below/file", "tree/same/moved", "tree/replaced/other", "tree/mode"] {
         assert!(changes.contains(path), "{path}: {changes}");
     }
     env.write("tree/same/moved/below/new", 5);

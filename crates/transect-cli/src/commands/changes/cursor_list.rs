@@ -157,15 +157,16 @@ fn path_of(key: &[u8]) -> Vec<u8> {
     names.iter().map(|&byte| if byte == 0 { b'/' } else { byte }).collect()
 }
 
-/// rsync removes everything in a directory that is gone or something else now, and takes the root for all files in it.
+/// rsync removes everything in a directory that is gone or something else now.
 fn for_rsync(places: &Places) -> Vec<u8> {
     let (mut out, mut without) = (Vec::new(), None::<&[u8]>);
-    for (key, &place) in places.iter().filter(|(key, _)| !key.is_empty()) {
+    for (key, &place) in places {
         if without.is_some_and(|above| key.starts_with(above)) {
             continue;
         }
         without = (place != Place::Directory).then_some(key);
-        push_for_rsync(&mut out, &path_of(key));
+        let path = path_of(key);
+        push_for_rsync(&mut out, if path.is_empty() { b"." } else { &path });
     }
     out
 }
