@@ -162,7 +162,7 @@ impl Waiting {
             // Everything will be compared. That a directory is gone is known by this alone.
             Notification::Entry { .. } | Notification::Path { .. } | Notification::Directory(_)
                 if hints.lost => {}
-            Notification::Entry { directory, name, .. } => {
+            Notification::Entry { directory, name } => {
                 let names = &mut hints.directories.entry(directory).or_default().names;
                 if !names.contains(name) {
                     names.insert(name.to_owned());
@@ -255,7 +255,7 @@ mod tests {
         inbox.fetch();
         let mut waiting = inbox.lock();
         waiting.names = MAX_NAMES;
-        waiting.add(Notification::Entry { directory: top, name: "a".as_ref(), content: true });
+        waiting.add(Notification::Entry { directory: top, name: "a".as_ref() });
         let hints = waiting.take();
         assert!(hints.lost);
         assert_eq!(hints.directories.keys().collect::<Vec<_>>(), [&gone]);

@@ -170,7 +170,7 @@ mod tests {
     use std::time::Duration;
 
     use transect::table::Table;
-    use transect_sys::watch::Watcher;
+    use transect_sys::watch::{WatchMethod, Watcher};
     use transect_testkit::TempDir;
 
     use super::*;
@@ -181,7 +181,9 @@ mod tests {
         let table = Table::read(temp.path()).unwrap();
         let directory = table.directory_id(table.roots().next().unwrap()).unwrap();
         let id = FileId { device: 1, inode: 2 };
-        let watch = Watcher::new().unwrap().watch(temp.path()).unwrap();
+        let method = if cfg!(windows) { WatchMethod::FileSystem } else { WatchMethod::Directories };
+        let watcher = Watcher::of_tree(temp.path(), &method).unwrap();
+        let watch = watcher.watch(temp.path()).unwrap();
         let is_proved = |ctime: i64, clock_ms: u64, watch| {
             let mut places = Places::default();
             places.insert(directory, id, watch);

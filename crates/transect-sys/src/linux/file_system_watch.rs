@@ -217,17 +217,13 @@ impl FileSystemWatch {
 
 impl Directories {
     fn report(&mut self, event: Event<'_>, report: &mut dyn FnMut(Notification<'_>)) {
-        const CONTENT: u64 = libc::FAN_MODIFY | libc::FAN_CLOSE_WRITE;
         if event.mask & libc::FAN_Q_OVERFLOW != 0 {
             return report(Notification::Lost);
         }
         let Some(place) = event.place else { return };
         let Some(directory) = self.find(&place.directory) else { return };
         match place.name.map(OsStr::from_bytes) {
-            Some(name) => {
-                let content = event.mask & !CONTENT == 0;
-                report(Notification::Entry { directory, name, content });
-            }
+            Some(name) => report(Notification::Entry { directory, name }),
             None if event.is_of_removed_directory() => {
                 self.remove(directory);
                 report(Notification::Unwatched(directory));

@@ -28,9 +28,6 @@ const CHANGES: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::DELETE_SELF)
     .union(WatchFlags::MOVE_SELF);
 
-/// The events of a change that affects only the content of a file.
-const CONTENT: ReadFlags = ReadFlags::MODIFY.union(ReadFlags::CLOSE_WRITE);
-
 /// Room for many notifications. One takes 16 bytes and its name.
 const BUFFER: usize = 16 << 10;
 
@@ -197,14 +194,13 @@ fn read(queue: &OwnedFd, report: &mut dyn FnMut(Notification<'_>)) {
             }
             Ok(event) => {
                 let directory = WatchId(event.wd() as usize);
-                let content = (event.events() - ReadFlags::ISDIR - CONTENT).is_empty();
                 report(match event.file_name() {
                     _ if event.events().contains(ReadFlags::IGNORED) => {
                         Notification::Unwatched(directory)
                     }
                     Some(name) => {
                         let name = OsStr::from_bytes(name.to_bytes());
-                        Notification::Entry { directory, name, content }
+                        Notification::Entry { directory, name }
                     }
                     None => Notification::Directory(directory),
                 });

@@ -1,4 +1,4 @@
-//! The watcher on Windows: `ReadDirectoryChangesW` for all directories, or for a whole tree, through one completion port.
+//! The watcher on Windows: `ReadDirectoryChangesW` for a whole tree, through a completion port.
 //!
 //! A tree has one open directory, its root: an open directory keeps those above it from being renamed. The root may be
 //! renamed, which only its parent reports.
@@ -46,7 +46,7 @@ const CHANGES: u32 = FILE_NOTIFY_CHANGE_FILE_NAME
     | FILE_NOTIFY_CHANGE_CREATION
     | FILE_NOTIFY_CHANGE_SECURITY;
 
-/// Size in bytes of the buffer for unread notifications of one directory, and of a tree. Servers refuse more than 64 KiB.
+/// Size in bytes of the buffer for unread notifications of a directory, and of a tree. Servers refuse more than 64 KiB.
 const BUFFER: usize = 16 << 10;
 const TREE_BUFFER: usize = 64 << 10;
 
@@ -59,12 +59,11 @@ const STOP: usize = 0;
 /// No notification takes this long, even on a busy machine.
 const MAX_WAIT: Duration = Duration::from_secs(600);
 
-/// Watches directories for changes.
+/// Watches a tree for changes.
 #[derive(Debug)]
 pub struct Watcher {
     port: OwnedHandle,
     stopped: AtomicBool,
-    is_of_tree: bool,
     state: Mutex<State>,
     /// Signalled when a cookie was reported or notifications were lost.
     settled: Condvar,
@@ -95,20 +94,19 @@ struct Completed {
 }
 
 impl Watcher {
-    /// Returns a watcher without directories. Creates an empty directory below that for temporary
-    /// files: see [`Watcher::settle`].
+    /// Returns a watcher that can watch nothing: Windows watches whole trees only. Creates an empty directory below that for
+    /// temporary files: see [`Watcher::settle`].
+    ///
+    /// # Errors
+    /// Any error that the system reports.
     pub fn new() -> io::Result<Self> {
-        Self::with(false)
-    }
-
-    fn with(is_of_tree: bool) -> io::Result<Self> {
         // SAFETY: without a handle the call creates a port; all pointers are null.
         let port =
             unsafe { owned(CreateIoCompletionPort(INVALID_HANDLE_VALUE, null_mut(), 0, 0)) }?;
         let (stopped, state) = (AtomicBool::new(false), Mutex::default());
         let (settled, cookies) = (Condvar::new(), Cookies::new()?);
-        let watcher = Self { port, stopped, is_of_tree, state, settled, cookies };
-        let cookies = watcher.begin(watcher.cookies.dir.path(), Scope::Entries)?;
+        let watcher = Self { port, stopped, state, settled, cookies };
+        let cookies = watcher.begin(watcher.cookies.dir.path(), Scope::Cookies)?;
         watcher.lock().cookies = Some(cookies);
         Ok(watcher)
     }
@@ -120,7 +118,7 @@ impl Watcher {
     /// # Errors
     /// Any error that the system reports, also if the root is a link.
     pub fn of_file_system(root: &Path) -> io::Result<Self> {
-        let watcher = Self::with(true)?;
+        let watcher = Self::new()?;
         // No program can change the path of the root between the two.
         let watch = watcher.begin(root, Scope::Tree)?;
         watcher.lock().root = Some(watch);
@@ -143,25 +141,18 @@ impl Watcher {
         self.state.lock().expect("BUG: a thread panicked while it watched")
     }
 
-    /// Watches a directory.
-    ///
-    /// # Errors
-    /// Any error that the system reports.
-    pub fn watch(&self, directory: &Path) -> io::Result<WatchId> {
-        if self.is_of_tree {
-            return self.watch_in_tree();
-        }
-        self.begin(directory, Scope::Entries)
-    }
-
     /// Returns an id for a directory of the tree.
     ///
     /// # Errors
-    /// Single directories are watched, or the root cannot be read any more.
+    /// The watcher has no tree, or its root cannot be read any more.
+    pub fn watch(&self, _: &Path) -> io::Result<WatchId> {
+        self.watch_in_tree()
+    }
+
+    /// Like [`Watcher::watch`], which needs no path.
     pub(crate) fn watch_in_tree(&self) -> io::Result<WatchId> {
         let mut state = self.lock();
-        let root = if self.is_of_tree { state.root } else { None };
-        root.ok_or(io::ErrorKind::Unsupported)?;
+        state.root.ok_or(io::ErrorKind::Unsupported)?;
         Ok(state.next_id())
     }
 
@@ -184,17 +175,8 @@ impl Watcher {
         Ok(id)
     }
 
-    /// Stops watching a directory.
-    pub fn unwatch(&self, directory: WatchId) {
-        let mut state = self.lock();
-        if let Some(watched) = state.directories.get_mut(&directory.0) {
-            if watched.is_reading {
-                watched.end();
-            } else {
-                state.directories.remove(&directory.0);
-            }
-        }
-    }
+    /// Does nothing: the tree is watched as a whole.
+    pub fn unwatch(&self, _: WatchId) {}
 
     /// Waits until there is something to read. Returns false after [`Watcher::stop`].
     pub fn wait(&self) -> bool {
@@ -249,7 +231,7 @@ impl Drop for Watcher {
         for completed in std::mem::take(&mut state.completed) {
             state.ended(completed.key);
         }
-        state.directories.values_mut().filter(|it| it.is_reading).for_each(Directory::end);
+        state.directories.values().filter(|it| it.is_reading).for_each(Directory::end);
         // The system may write into a buffer until its read has completed.
         while state.directories.values().any(|directory| directory.is_reading) {
             for completed in take_completed(&self.port) {
@@ -281,10 +263,6 @@ impl State {
         let key = completed.key;
         self.ended(key);
         let Some(directory) = self.directories.get_mut(&key) else { return };
-        if directory.is_ended {
-            self.directories.remove(&key);
-            return;
-        }
         let id = WatchId(key);
         let scope = directory.scope;
         let mut lost = false;
@@ -301,11 +279,9 @@ impl State {
                     };
                     let units: Vec<u16> = dirinfo::utf16_units(change.name).collect();
                     let name = OsString::from_wide(&units);
-                    if self.cookies == Some(id) {
+                    if scope == Scope::Cookies {
                         let number = name.to_str().and_then(|name| name.parse().ok());
                         self.cookie = self.cookie.max(number.unwrap_or(0));
-                    } else if scope == Scope::Entries {
-                        report(Notification::Entry { directory: id, name: &name, content: false });
                     } else if let path = PathBuf::from(name)
                         && !cookies.are_in(&path)
                     {
@@ -371,8 +347,8 @@ fn take_completed(port: &OwnedHandle) -> Vec<Completed> {
 /// What a directory is watched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
-    /// Its entries.
-    Entries,
+    /// The files that [`Watcher::settle`] creates.
+    Cookies,
     /// Its entries and everything below them.
     Tree,
     /// Its directories: one of them is the root of a tree.
@@ -386,8 +362,6 @@ struct Directory {
     pending: NonNull<Pending>,
     /// The system may write into `pending`.
     is_reading: bool,
-    /// The directory is no longer watched.
-    is_ended: bool,
 }
 
 /// Memory that the system writes into.
@@ -406,7 +380,7 @@ impl Directory {
         let buffer = vec![0; bytes / size_of::<u32>()].into_boxed_slice();
         let pending = Box::new(Pending { overlapped: OVERLAPPED::default(), buffer });
         let pending = NonNull::from(Box::leak(pending));
-        Self { scope, handle, pending, is_reading: false, is_ended: false }
+        Self { scope, handle, pending, is_reading: false }
     }
 
     /// Starts a read: it reports changes from now on, and those since the last read.
@@ -448,8 +422,7 @@ impl Directory {
     }
 
     /// Cancels the read in progress, if there is one.
-    fn end(&mut self) {
-        self.is_ended = true;
+    fn end(&self) {
         // SAFETY: the handle is open. If the read has already completed, its completion is in the
         // port.
         unsafe { CancelIoEx(self.handle.as_raw_handle(), null()) };
@@ -475,7 +448,7 @@ struct Cookies {
 
 impl Cookies {
     fn new() -> io::Result<Self> {
-        Ok(Self { dir: PrivateTempDir::new("cache")?, next: AtomicU64::new(1) })
+        Ok(Self { dir: PrivateTempDir::new("watch")?, next: AtomicU64::new(1) })
     }
 
     /// Returns whether a path is that of the directory, or below it: a tree may have it.
