@@ -1,7 +1,7 @@
 //! Notifications of a whole file system, filtered for the directories of a tree: no directory needs a watch of the kernel.
 
-use std::collections::HashMap;
-use std::collections::hash_map::{Entry, RandomState};
+use std::collections::hash_map::RandomState;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::hash::BuildHasher;
 use std::io;
@@ -38,46 +38,54 @@ pub(super) struct FileSystemWatch {
     directories: Mutex<Option<Directories>>,
 }
 
-/// The directories of a tree.
+/// The directories of a tree. The number of a watch is that of the handle, or a hash of a longer one. So it leads both
+/// ways.
 #[derive(Debug, Default)]
 pub(super) struct Directories {
+    by_number: HashSet<usize>,
     hasher: RandomState,
-    /// By the number of the watch, which is a hash of the handle. So one map leads both ways.
-    by_watch: HashMap<usize, Handle>,
+    by_hash: HashMap<usize, Handle>,
 }
 
 impl Directories {
-    fn watch_of(&self, handle: &Handle) -> WatchId {
-        WatchId(self.hasher.hash_one(handle) as usize)
-    }
-
     /// Adds a directory.
     ///
     /// # Errors
-    /// Another one has the same hash.
+    /// Another one has the same number.
     pub(super) fn insert(&mut self, handle: Handle) -> io::Result<WatchId> {
-        let watch = self.watch_of(&handle);
-        match self.by_watch.entry(watch.0) {
-            Entry::Occupied(other) if *other.get() != handle => Err(Errno::NOSPC.into()),
-            Entry::Occupied(_) => Ok(watch),
-            Entry::Vacant(place) => {
-                place.insert(handle);
-                Ok(watch)
-            }
+        let watch = handle.number().unwrap_or_else(|| self.hasher.hash_one(handle) as usize);
+        match self.handle(watch) {
+            Some(other) if other != handle => return Err(Errno::NOSPC.into()),
+            Some(_) => {}
+            None if handle.number().is_some() => _ = self.by_number.insert(watch),
+            None => _ = self.by_hash.insert(watch, handle),
         }
+        Ok(WatchId(watch))
+    }
+
+    fn handle(&self, watch: usize) -> Option<Handle> {
+        let number = self.by_number.get(&watch).copied();
+        number.map(Handle::from_number).or_else(|| self.by_hash.get(&watch).copied())
     }
 
     pub(super) fn find(&self, handle: &Handle) -> Option<WatchId> {
-        let watch = self.watch_of(handle);
-        (self.by_watch.get(&watch.0) == Some(handle)).then_some(watch)
+        let (watch, is_known) = match handle.number() {
+            Some(number) => (number, self.by_number.contains(&number)),
+            None => {
+                let hash = self.hasher.hash_one(handle) as usize;
+                (hash, self.by_hash.get(&hash) == Some(handle))
+            }
+        };
+        is_known.then_some(WatchId(watch))
     }
 
     pub(super) fn remove(&mut self, watch: WatchId) -> Option<Handle> {
-        self.by_watch.remove(&watch.0)
+        let number = self.by_number.take(&watch.0);
+        number.map(Handle::from_number).or_else(|| self.by_hash.remove(&watch.0))
     }
 
     pub(super) fn len(&self) -> usize {
-        self.by_watch.len()
+        self.by_number.len() + self.by_hash.len()
     }
 }
 
@@ -241,4 +249,37 @@ fn is_readable(fd: &OwnedFd) -> bool {
     let mut ends = [PollFd::new(fd, PollFlags::IN)];
     let answer = poll(&mut ends, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
     answer.is_ok() && !ends[0].revents().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ext4 has short handles, XFS both, tmpfs longer ones.
+    #[test]
+    fn directories_found_by_their_whole_handles_and_removed_by_their_watches() {
+        let mut handles = Vec::new();
+        for (kind, length) in [(1, 8), (1, 12), (2, 8), (0x81, 12), (0x4d, 20)] {
+            for number in 0..100_u8 {
+                let bytes: Vec<u8> = (0..length).map(|at| number.wrapping_mul(at + 1)).collect();
+                handles.push(Handle::new(kind, &bytes).unwrap());
+            }
+        }
+        let mut directories = Directories::default();
+        let watches: Vec<WatchId> = handles
+            .iter()
+            .map(|&handle| {
+                assert_eq!(directories.find(&handle), None);
+                directories.insert(handle).unwrap()
+            })
+            .collect();
+        assert_eq!(directories.len(), handles.len());
+        for (&handle, &watch) in handles.iter().zip(&watches) {
+            assert_eq!(directories.find(&handle), Some(watch));
+            assert_eq!(directories.insert(handle).unwrap(), watch, "it keeps its watch");
+            assert_eq!(directories.remove(watch), Some(handle));
+            assert_eq!((directories.find(&handle), directories.remove(watch)), (None, None));
+        }
+        assert_eq!(directories.len(), 0);
+    }
 }

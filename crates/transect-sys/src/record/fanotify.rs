@@ -27,6 +27,10 @@ impl Handle {
     /// The longest handle.
     pub const MAX: usize = 22;
 
+    /// The length and the kind (`FILEID_INO32_GEN`) of a handle that is a number.
+    #[cfg(target_os = "linux")]
+    const SHORT: (u8, u8) = (8, 1);
+
     /// The length of its bytes in messages.
     #[cfg(target_os = "linux")]
     pub(crate) const LENGTH: usize = Self::MAX + 2;
@@ -36,6 +40,22 @@ impl Handle {
         let mut all = [0; Self::MAX];
         all.get_mut(..bytes.len())?.copy_from_slice(bytes);
         Some(Self { length: bytes.len() as u8, kind: u8::try_from(kind).ok()?, bytes: all })
+    }
+
+    /// Returns the handle as a number, if it is an inode number and a generation of 32 bits each, as those of ext4.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn number(&self) -> Option<usize> {
+        let number = self.bytes.first_chunk().copied().map(u64::from_ne_bytes);
+        let number = number.filter(|_| (self.length, self.kind) == Self::SHORT);
+        number.and_then(|number| usize::try_from(number).ok())
+    }
+
+    /// Returns the handle that has this number.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn from_number(number: usize) -> Self {
+        let (mut bytes, (length, kind)) = ([0; Self::MAX], Self::SHORT);
+        bytes[..8].copy_from_slice(&(number as u64).to_ne_bytes());
+        Self { length, kind, bytes }
     }
 
     #[cfg(target_os = "linux")]
