@@ -361,7 +361,7 @@ impl Drop for Notifications {
 /// Finds the directories of a table that were watched, by their file ids, and listed, not earlier than at `clock`.
 fn find_places(table: &Table, watches: Vec<(FileId, WatchId)>, clock: SystemTime) -> Places {
     let watches: HashMap<_, _, FixedState> = watches.into_iter().collect();
-    let mut places = Places::default();
+    let mut places = Places::with_room(table);
     for row in table.iter() {
         if let Some(directory) = table.directory_id(row)
             && let attributes = table.attributes(row)

@@ -1,12 +1,15 @@
 //! Which directory of the table a notification and a file id belong to.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash};
 use std::num::NonZeroI64;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use transect::FileId;
-use transect::table::{DirectoryId, Renumbering};
+use transect::table::{DirectoryId, Renumbering, Table};
 use transect_sys::watch::WatchId;
 
 /// Two changes within this many nanoseconds may get the same time: a tick of the slowest kernel's clock is 10 ms.
@@ -18,10 +21,10 @@ const COARSE_TICK: i64 = 2_000_000_000;
 /// The directories that the table has.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
-    by_watch: HashMap<WatchId, DirectoryId, FixedState>,
-    by_file_id: HashMap<FileId, DirectoryId, FixedState>,
-    /// By directory.
-    places: HashMap<DirectoryId, Place, FixedState>,
+    /// By the number of the directory. The two indexes below find their keys here.
+    places: Vec<Option<Place>>,
+    by_watch: HashTable<DirectoryId>,
+    by_file_id: HashTable<DirectoryId>,
     /// Directories that are there and not watched, with the number of the error if they cannot be opened.
     unwatched: HashMap<DirectoryId, Option<i32>, FixedState>,
 }
@@ -38,6 +41,20 @@ pub(crate) struct Place {
 }
 
 impl Places {
+    /// Returns no places, with room for the directories of a table.
+    pub(crate) fn with_room(table: &Table) -> Self {
+        let count = table.grand_total().directories as usize;
+        Self { places: Vec::with_capacity(count), ..Self::default() }
+    }
+
+    fn get(&self, directory: DirectoryId) -> Option<&Place> {
+        self.places.get(directory.number())?.as_ref()
+    }
+
+    fn get_mut(&mut self, directory: DirectoryId) -> Option<&mut Place> {
+        self.places.get_mut(directory.number())?.as_mut()
+    }
+
     pub(crate) fn insert(
         &mut self,
         directory: DirectoryId,
@@ -46,12 +63,30 @@ impl Places {
     ) {
         // It may have been watched before it was compared after a gap.
         self.remove(directory);
-        self.by_file_id.insert(file_id, directory);
-        match watch {
-            Some(watch) => _ = self.by_watch.insert(watch, directory),
-            None => _ = self.unwatched.insert(directory, None),
+        if watch.is_none() {
+            self.unwatched.insert(directory, None);
         }
-        self.places.insert(directory, Place { file_id: Some(file_id), watch, listed: None });
+        self.put(directory, Place { file_id: Some(file_id), watch, listed: None });
+    }
+
+    /// Stores a place. From now on, its file id and its watch lead to this directory, and to no other.
+    fn put(&mut self, directory: DirectoryId, place: Place) {
+        let number = directory.number();
+        if self.places.len() <= number {
+            if self.places.capacity() <= number {
+                // A vector would double its memory.
+                self.places.reserve_exact(number + 1 - self.places.len() + number / 8);
+            }
+            self.places.resize(number + 1, None);
+        }
+        self.places[number] = Some(place);
+        let Self { places, by_watch, by_file_id, .. } = self;
+        if let Some(id) = place.file_id {
+            lead(by_file_id, places, directory, id, |place| place.file_id);
+        }
+        if let Some(watch) = place.watch {
+            lead(by_watch, places, directory, watch, |place| place.watch);
+        }
     }
 
     /// Records that a directory was listed, not earlier than at `clock`, and had this `ctime` before.
@@ -61,82 +96,78 @@ impl Places {
             let tick = if ctime % 1_000_000_000 == 0 { COARSE_TICK } else { TICK };
             ctime.saturating_add(tick) < clock
         });
-        if let Some(place) = self.places.get_mut(&directory) {
+        if let Some(place) = self.get_mut(directory) {
             place.listed = listed.and_then(NonZeroI64::new);
         }
     }
 
     pub(crate) fn set_watch(&mut self, directory: DirectoryId, watch: WatchId) {
-        if let Some(place) = self.places.get_mut(&directory) {
-            place.watch = Some(watch);
-            self.by_watch.insert(watch, directory);
+        if let Some(&place) = self.get(directory) {
+            self.forget(directory, place);
+            self.put(directory, Place { watch: Some(watch), ..place });
             self.unwatched.remove(&directory);
         }
     }
 
     /// Returns whether a directory that is watched has the same names as when it was listed, given its `ctime`.
     pub(crate) fn is_proved(&self, directory: DirectoryId, ctime: Option<i64>) -> bool {
-        let place = self.places.get(&directory).filter(|place| place.watch.is_some());
+        let place = self.get(directory).filter(|place| place.watch.is_some());
         let listed = place.and_then(|place| place.listed);
         listed.is_some_and(|listed| Some(listed.get()) == ctime)
     }
 
     pub(crate) fn watched(&self, watch: WatchId) -> Option<DirectoryId> {
-        self.by_watch.get(&watch).copied()
+        let is_it = |&id: &DirectoryId| self.get(id).is_some_and(|it| it.watch == Some(watch));
+        self.by_watch.find(hash(&watch), is_it).copied()
     }
 
     pub(crate) fn with_file_id(&self, id: FileId) -> Option<DirectoryId> {
-        self.by_file_id.get(&id).copied()
+        let is_it = |&it: &DirectoryId| self.file_id(it) == Some(id);
+        self.by_file_id.find(hash(&id), is_it).copied()
     }
 
     pub(crate) fn file_id(&self, directory: DirectoryId) -> Option<FileId> {
-        self.places.get(&directory)?.file_id
+        self.get(directory)?.file_id
     }
 
     pub(crate) fn is_watched(&self, directory: DirectoryId) -> bool {
-        self.places.get(&directory).is_some_and(|place| place.watch.is_some())
+        self.get(directory).is_some_and(|place| place.watch.is_some())
     }
 
     /// The directory is gone: something else may get its file id.
     pub(crate) fn forget_identity(&mut self, directory: DirectoryId) {
         self.unwatched.remove(&directory);
-        let Some(place) = self.places.get_mut(&directory) else { return };
+        let Some(place) = self.get_mut(directory) else { return };
         let gone = Place { file_id: None, watch: None, listed: None };
-        let Place { file_id, watch, .. } = std::mem::replace(place, gone);
-        self.forget(directory, file_id, watch);
+        let place = std::mem::replace(place, gone);
+        self.forget(directory, place);
     }
 
     /// Removes a directory, and returns its watch.
     pub(crate) fn remove(&mut self, directory: DirectoryId) -> Option<WatchId> {
         self.unwatched.remove(&directory);
-        let Place { file_id, watch, .. } = self.places.remove(&directory)?;
-        self.forget(directory, file_id, watch)
+        let place = self.places.get_mut(directory.number())?.take()?;
+        self.forget(directory, place)
     }
 
-    /// Removes what leads to a directory, unless it leads to another one by now. Returns the watch if it did.
-    fn forget(
-        &mut self,
-        directory: DirectoryId,
-        file_id: Option<FileId>,
-        watch: Option<WatchId>,
-    ) -> Option<WatchId> {
-        if let Some(id) = file_id
-            && self.by_file_id.get(&id) == Some(&directory)
-        {
-            self.by_file_id.remove(&id);
+    /// Removes what led to a directory, unless it leads to another one by now. Returns the watch if it did.
+    fn forget(&mut self, directory: DirectoryId, place: Place) -> Option<WatchId> {
+        let remove = |index: &mut HashTable<DirectoryId>, hash| {
+            index.find_entry(hash, |&it| it == directory).map(|found| found.remove()).is_ok()
+        };
+        if let Some(id) = place.file_id {
+            remove(&mut self.by_file_id, hash(&id));
         }
-        let watch = watch.filter(|watch| self.by_watch.get(watch) == Some(&directory))?;
-        self.by_watch.remove(&watch);
-        Some(watch)
+        place.watch.filter(|watch| remove(&mut self.by_watch, hash(watch)))
     }
 
     /// Records that a directory cannot be opened, with the number of the error. Returns the watch that it had.
     pub(crate) fn close(&mut self, directory: DirectoryId, error: i32) -> Option<WatchId> {
-        let place = self.places.get_mut(&directory)?;
+        let place = self.get_mut(directory)?;
         let watch = place.watch.take();
         place.listed = None;
         self.unwatched.insert(directory, Some(error));
-        self.forget(directory, None, watch)
+        self.forget(directory, Place { file_id: None, watch, listed: None })
     }
 
     /// Returns the directories that are not watched, with the number of the error of those that cannot be opened.
@@ -150,17 +181,37 @@ impl Places {
     }
 
     /// Follows a table whose directories got other ids.
-    pub(crate) fn renumber(&mut self, renumbering: &Renumbering) {
-        let Self { places, unwatched, .. } = std::mem::take(self);
+    pub(crate) fn renumber(&mut self, renumbering: &Renumbering, table: &Table) {
+        let Self { places, unwatched, .. } = std::mem::replace(self, Self::with_room(table));
         let unwatched = unwatched.into_iter();
         self.unwatched
             .extend(unwatched.filter_map(|(id, error)| Some((renumbering.id(id)?, error))));
-        for (directory, place) in places {
-            let Some(directory) = renumbering.id(directory) else { continue };
-            self.by_file_id.extend(place.file_id.map(|id| (id, directory)));
-            self.by_watch.extend(place.watch.map(|watch| (watch, directory)));
-            self.places.insert(directory, place);
+        for (old, new) in renumbering.ids() {
+            if let Some(Some(place)) = places.get(old.number()) {
+                self.put(new, *place);
+            }
         }
+    }
+}
+
+fn hash(key: &impl Hash) -> u64 {
+    FixedState::default().hash_one(key)
+}
+
+/// Makes a key of a place lead to its directory, instead of to the one before.
+fn lead<K: Copy + Eq + Hash>(
+    index: &mut HashTable<DirectoryId>,
+    places: &[Option<Place>],
+    directory: DirectoryId,
+    key: K,
+    key_of: impl Fn(&Place) -> Option<K>,
+) {
+    let key_at = |id: &DirectoryId| places[id.number()].as_ref().and_then(&key_of);
+    let hash_at =
+        |id: &DirectoryId| hash(&key_at(id).expect("BUG: an index has a place without key"));
+    match index.entry(hash(&key), |id| key_at(id) == Some(key), hash_at) {
+        Entry::Occupied(mut other) => *other.get_mut() = directory,
+        Entry::Vacant(place) => _ = place.insert(directory),
     }
 }
 
@@ -174,6 +225,40 @@ mod tests {
     use transect_testkit::TempDir;
 
     use super::*;
+
+    #[test]
+    fn places_keys_lead_to_the_last_directory_that_got_them() {
+        let temp = TempDir::new();
+        let names: Vec<String> = (0..100).map(|number| format!("{number:02}")).collect();
+        names.iter().for_each(|name| std::fs::create_dir(temp.join(name)).unwrap());
+        let table = Table::read(temp.path()).unwrap();
+        let ids: Vec<DirectoryId> =
+            table.iter().filter_map(|row| table.directory_id(row)).collect();
+        let watcher = Watcher::new().unwrap();
+        let watches: Vec<WatchId> =
+            names.iter().map(|name| watcher.watch(&temp.join(name)).unwrap()).collect();
+        let file_id = |number: usize| FileId { device: 1, inode: number as u64 };
+        let mut places = Places::with_room(&table);
+        for (number, &watch) in watches.iter().enumerate().rev() {
+            places.insert(ids[number], file_id(number), Some(watch));
+        }
+        for (number, &watch) in watches.iter().enumerate() {
+            assert_eq!(places.with_file_id(file_id(number)), Some(ids[number]));
+            assert_eq!(places.watched(watch), Some(ids[number]));
+        }
+        places.insert(ids[100], file_id(7), None);
+        assert_eq!(places.with_file_id(file_id(7)), Some(ids[100]));
+        assert_eq!(places.remove(ids[7]), Some(watches[7]));
+        assert_eq!(places.with_file_id(file_id(7)), Some(ids[100]), "another has it by now");
+        assert_eq!((places.watched(watches[7]), places.file_id(ids[7])), (None, None));
+        places.set_watch(ids[100], watches[7]);
+        assert_eq!(places.watched(watches[7]), Some(ids[100]));
+        assert_eq!(places.close(ids[100], 13), Some(watches[7]));
+        assert_eq!(places.unwatched_error(ids[100]), Some(Some(13)));
+        places.forget_identity(ids[8]);
+        assert_eq!((places.with_file_id(file_id(8)), places.watched(watches[8])), (None, None));
+        assert_eq!(places.with_file_id(file_id(9)), Some(ids[9]));
+    }
 
     #[test]
     fn places_recent_or_future_change_proves_nothing() {

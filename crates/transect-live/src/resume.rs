@@ -35,7 +35,7 @@ pub(crate) fn watch_again(
     stored: SystemTime,
     end: &Cancel,
 ) -> (Places, Vec<DirectoryId>) {
-    let mut places = Places::default();
+    let mut places = Places::with_room(table);
     let mut directories: Vec<(DirectoryId, FileId)> = Vec::new();
     for row in table.iter() {
         if let Some(directory) = table.directory_id(row)

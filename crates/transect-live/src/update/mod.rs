@@ -179,7 +179,7 @@ impl<'t> Pass<'t> {
         }));
         if table.is_worn() {
             let (copy, renumbering) = table.renumbered()?;
-            tree.places.renumber(&renumbering);
+            tree.places.renumber(&renumbering, &copy);
             tree.unreached = std::mem::take(&mut tree.unreached)
                 .into_iter()
                 .filter_map(|(directory, names)| Some((renumbering.id(directory)?, names)))

@@ -20,6 +20,13 @@ use crate::sink::Diagnostics;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DirectoryId(u32);
 
+impl DirectoryId {
+    /// Returns its number. A table numbers its directories from 0; later tables have a few numbers that are not used.
+    pub fn number(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// A change of one name in a directory.
 #[derive(Clone, Copy, Debug)]
 pub struct EntryChange<'a> {
@@ -43,6 +50,12 @@ impl Renumbering {
     /// Returns the new id of a directory; `None` if it is not in the table.
     pub fn id(&self, old: DirectoryId) -> Option<DirectoryId> {
         self.0.get(old.0 as usize).filter(|&&id| id != Self::GONE).map(|&id| DirectoryId(id))
+    }
+
+    /// Iterates over the old and new ids of all directories that are in the table.
+    pub fn ids(&self) -> impl Iterator<Item = (DirectoryId, DirectoryId)> {
+        let ids = (0..).zip(&self.0).filter(|&(_, &new)| new != Self::GONE);
+        ids.map(|(old, &new)| (DirectoryId(old), DirectoryId(new)))
     }
 }
 
