@@ -140,6 +140,14 @@ macro_rules! columns {
                 attributes
             }
 
+            /// Stores the rows in as few bits as they need. They cannot be changed any more.
+            fn pack(&mut self) {
+                self.names.pack();
+                self.size.pack();
+                self.allocated.pack();
+                $(self.$get.pack();)*
+            }
+
             /// Frees memory that was reserved and is not used.
             pub(super) fn shrink(&mut self) {
                 self.names.shrink_to_fit();
@@ -320,6 +328,10 @@ impl Rows {
         if let Some(last) = self.chunks.last_mut() {
             last.shrink();
         }
+    }
+
+    pub(super) fn pack(&mut self) {
+        self.chunks.iter_mut().for_each(Chunk::pack);
     }
 
     pub(super) fn contains(&self, row: Row) -> bool {

@@ -50,6 +50,7 @@ mod hard_links;
 mod importer;
 mod lookup;
 mod name_search;
+mod packed;
 mod partial;
 mod query;
 mod rank_bitmap;
@@ -145,6 +146,14 @@ impl Table {
         match errors.iter().position(|error| error.depth() == 0 && is_empty) {
             Some(index) => Err(Error::Root(errors.swap_remove(index))),
             None => Ok(self),
+        }
+    }
+
+    /// Stores names and attributes in fewer bytes, for a table that is kept for long. Does nothing if the table is shared.
+    #[doc(hidden)]
+    pub fn pack(&mut self) {
+        if let Some(base) = Arc::get_mut(&mut self.base) {
+            base.rows.pack();
         }
     }
 
