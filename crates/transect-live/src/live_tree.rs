@@ -83,7 +83,8 @@ impl LiveTree {
                 WatchingReader::new(inner, Arc::clone(&inbox), Arc::clone(&watched))
             },
         )?;
-        let table = outcome.sink.into_table()?.require_root()?;
+        let mut table = outcome.sink.into_table()?.require_root()?;
+        table.pack();
         let row = table.roots().next().filter(|&row| table.directory_id(row).is_some());
         let Some(row) = row else {
             let error = std::io::ErrorKind::NotADirectory.into();
@@ -103,6 +104,8 @@ impl LiveTree {
         let has_proofs = transect_sys::host::proves_changes(&root);
         let mirror = Mirror { root, root_id, table, places, inbox, unreached, behind, has_proofs };
         let pace = Pace::default();
+        // The walk needed more memory than the table.
+        transect_sys::memory::return_free_memory();
         Ok(Self { mirror, pace, has_ended: false, is_resumed: false, _thread: thread })
     }
 
@@ -127,12 +130,15 @@ impl LiveTree {
     /// As those of [`LiveTree::resume`]; the method is not available for this tree.
     pub fn resume_with(
         root: impl Into<PathBuf>,
-        table: Arc<Table>,
+        mut table: Arc<Table>,
         stored: SystemTime,
         end: &Cancel,
         method: &WatchMethod,
     ) -> Result<Option<Self>, Error> {
         let root = root.into();
+        if let Some(table) = Arc::get_mut(&mut table) {
+            table.pack();
+        }
         let row = table.roots().next().filter(|&row| table.name(row) == root.as_os_str());
         let root_id = row.and_then(|row| table.attributes(row).file_id());
         let refused = |error: std::io::Error| Error::NoNotifications(transect::reason(&error));
@@ -159,6 +165,7 @@ impl LiveTree {
         let changed = directories.filter(|id| !same.contains(id));
         mirror.unreached = changed.map(|id| (id, Names::All)).collect();
         let pace = Pace::default();
+        transect_sys::memory::return_free_memory();
         Ok(Some(Self { mirror, pace, has_ended: false, is_resumed: true, _thread: thread }))
     }
 

@@ -79,6 +79,16 @@ pub fn return_large_blocks() {
     }
 }
 
+/// Returns memory that the allocator holds and that is not used to the system: after work that needed much more than what
+/// stays. It reads what is free, but not what is used. Elsewhere than with glibc this does nothing.
+pub fn return_free_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        // SAFETY: `malloc_trim` takes a number, and can be called at any time.
+        unsafe { libc::malloc_trim(0) };
+    }
+}
+
 #[cfg(target_os = "linux")]
 fn print_and_exit(text: &[u8]) -> ! {
     // SAFETY: `text` is readable for its length. `_exit` runs no code of this process, which might

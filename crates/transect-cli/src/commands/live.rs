@@ -20,6 +20,8 @@ use transect_program::{CliError, ExitStatus, cancel_on_signal};
 pub(crate) fn run(args: &LiveArgs) -> Result<ExitStatus, CliError> {
     let end = cancel_on_signal()?;
     transect_sys::host::raise_handle_limit();
+    // A walk needs more memory than its table, which stays.
+    transect_sys::memory::return_large_blocks();
     let socket = match &args.socket {
         Some(socket) => socket.clone(),
         None => {

@@ -177,8 +177,10 @@ impl<'t> Pass<'t> {
         changes.extend(others.into_iter().map(|row| {
             Change::new(ChangeKind::Modified, table.path(row), None, table.file_type(row))
         }));
-        if table.is_worn() {
-            let (copy, renumbering) = table.renumbered()?;
+        let is_worn = table.is_worn();
+        if is_worn {
+            let (mut copy, renumbering) = table.renumbered()?;
+            copy.pack();
             tree.places.renumber(&renumbering, &copy);
             tree.unreached = std::mem::take(&mut tree.unreached)
                 .into_iter()
@@ -189,6 +191,9 @@ impl<'t> Pass<'t> {
             table = copy;
         }
         tree.table = Arc::new(table);
+        if is_worn {
+            transect_sys::memory::return_free_memory();
+        }
         Ok(changes)
     }
 
