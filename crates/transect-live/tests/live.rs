@@ -278,6 +278,7 @@ tests! {
     live_tree_ancestor_renamed_ends,
     live_tree_after_a_gap_compared,
     live_tree_after_a_gap_names_first,
+    live_tree_after_a_gap_many_directories_gone,
     live_tree_resumed_after_changes,
     shared_tree_after_a_gap_answers_with_what_was_compared,
     live_tree_root_removed_or_renamed_ends,
@@ -644,6 +645,23 @@ fn live_tree_after_a_gap_names_first(watch: &WatchMethod) {
     assert!(!second.was_gap);
     assert_eq!(changes(temp.path(), &second), ["modified a/file"]);
     assert!(assert_current(&mut tree).changes.is_empty());
+}
+
+/// Of directories that are gone after a gap, each is looked for at its own place; their names are removed at once.
+fn live_tree_after_a_gap_many_directories_gone(watch: &WatchMethod) {
+    let paths: Vec<_> = (0..1000).map(|number| format!("many/{number:03}/below/file")).collect();
+    let temp = tree_of(watch, &paths.iter().map(String::as_str).collect::<Vec<_>>());
+    wait_for_ticks();
+    let mut tree = open(temp.path(), watch);
+    tree.suspect_all();
+    for number in 1..1000 {
+        fs::remove_dir_all(temp.join(format!("many/{number:03}"))).unwrap();
+    }
+    let mut removed = changes(temp.path(), &assert_current(&mut tree));
+    // Where notifications have paths, their directory is reported as modified, too.
+    removed.retain(|change| change.starts_with("removed"));
+    let expected: Vec<_> = (1..1000).map(|number| format!("removed many/{number:03}")).collect();
+    assert_eq!(removed, expected);
 }
 
 /// Whatever changed while a tree was not followed is found, and reported, when it is followed again.

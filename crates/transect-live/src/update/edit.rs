@@ -49,7 +49,7 @@ impl Pass<'_> {
             let rows =
                 gone.iter().filter_map(|name| table.child(table.directory_row(directory)?, name));
             self.gone_directories.extend(rows.filter_map(|row| table.directory_id(row)));
-            self.gone.push((directory, gone));
+            self.gone.entry(directory).or_default().extend(gone);
         }
         self.place(directory, handle, own, &found)?;
         Ok(is_complete)
@@ -151,7 +151,7 @@ impl Pass<'_> {
     pub(super) fn remove(
         &mut self,
         directory: DirectoryId,
-        names: &[OsString],
+        names: &BTreeSet<OsString>,
     ) -> Result<(), Error> {
         let Some(row) = self.table().directory_row(directory) else { return Ok(()) };
         let mut changes = Vec::new();

@@ -15,7 +15,7 @@
 mod edit;
 mod read;
 
-use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -97,8 +97,8 @@ struct Pass<'t> {
     compared: HashSet<DirectoryId>,
     /// New directories.
     unread: Vec<NewDirectory>,
-    /// Names that are gone.
-    gone: Vec<(DirectoryId, Vec<OsString>)>,
+    /// Names that are gone. All of a directory are removed at once: its other entries are listed anew each time.
+    gone: BTreeMap<DirectoryId, BTreeSet<OsString>>,
     /// Directories among them that were not found elsewhere.
     gone_directories: HashSet<DirectoryId>,
     /// Directories that lost their place, unless they got another one, with all below them.
@@ -142,7 +142,7 @@ impl<'t> Pass<'t> {
             renamed: Vec::new(),
             compared: HashSet::new(),
             unread: Vec::new(),
-            gone: Vec::new(),
+            gone: BTreeMap::new(),
             gone_directories: HashSet::new(),
             displaced: HashSet::new(),
             placed: HashSet::new(),
@@ -164,7 +164,7 @@ impl<'t> Pass<'t> {
                 self.queue.push_back((directory, names, MAX_ATTEMPTS));
                 continue;
             }
-            let Some((directory, names)) = self.gone.pop() else { break };
+            let Some((directory, names)) = self.gone.pop_first() else { break };
             self.remove(directory, &names)?;
         }
         for directory in std::mem::take(&mut self.displaced) {
