@@ -14,6 +14,8 @@ use crate::protocol::{ErrorReply, ProtocolError};
 pub enum Error {
     /// This system has no service.
     Unsupported,
+    /// The service answers git on Linux only.
+    NoGit,
     /// The options of the cache are invalid here.
     Cache(transect::Error),
     /// The entries do not fit into a table.
@@ -62,6 +64,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unsupported => f.write_str("so far there is a service on Linux and Windows only"),
+            Self::NoGit => f.write_str("so far, git is answered on Linux only"),
             Self::Cache(error) | Self::Table(error) => error.fmt(f),
             Self::AlreadyRunning { socket, process } => {
                 write!(f, "a service answers at '{}' already", socket.display())?;

@@ -40,6 +40,7 @@ mod client;
 mod connection;
 mod entries;
 mod error;
+pub mod git;
 mod live_answers;
 mod lookups;
 mod open_connections;

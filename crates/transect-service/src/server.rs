@@ -13,6 +13,7 @@ use transect_cache::{AttributeCache, CacheOptions};
 use crate::CACHED_FIELDS;
 use crate::connection::Connection;
 use crate::error::Error;
+use crate::git;
 use crate::open_connections::OpenConnections;
 use crate::protocol::{ErrorCode, ErrorReply};
 use crate::service::Service;
@@ -29,6 +30,8 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Server {
     listener: Listener,
+    /// Those for git, each with the top of its working tree.
+    git: Vec<(Listener, PathBuf)>,
     service: Service,
     open: OpenConnections,
 }
@@ -45,7 +48,18 @@ impl Server {
         let roots = options.roots.iter();
         let roots = roots.map(|root| root.as_os_str().as_encoded_bytes().to_vec()).collect();
         let service = Service::new(options.open().map_err(Error::Cache)?, roots);
-        Ok(Self { listener: Listener::bind(socket)?, service, open: OpenConnections::default() })
+        let (listener, open) = (Listener::bind(socket)?, OpenConnections::default());
+        Ok(Self { listener, git: Vec::new(), service, open })
+    }
+
+    /// Makes the service answer git in a working tree, in place of git's own daemon (`core.fsmonitor=true`). The path of its top
+    /// must be absolute and without links. Unless it is in a followed tree, git has to look itself.
+    ///
+    /// # Errors
+    /// It is not the top of a working tree, or a daemon answers there already.
+    pub fn answer_git(&mut self, top: PathBuf) -> Result<(), Error> {
+        self.git.push((Listener::bind_for_git(&git::socket_of(&top)?)?, top));
+        Ok(())
     }
 
     /// Makes the service follow these trees while it runs. The paths must be absolute. A tree with a file is stored there, and
@@ -98,6 +112,9 @@ impl Server {
         // The cache needs descriptors, too.
         let max = options.connections.min(transect_sys::host::handle_limit() / 4).max(1);
         let mut number = 0;
+        let of_git = self.git.iter().map(|(listener, top)| (listener, Some(&**top)));
+        let all: Vec<_> = [(&self.listener, None)].into_iter().chain(of_git).collect();
+        let listeners: Vec<&Listener> = all.iter().map(|(listener, _)| *listener).collect();
         loop {
             if end.is_cancelled() {
                 return Ok(StopReason::Cancelled);
@@ -106,30 +123,33 @@ impl Server {
             if left == Some(Duration::ZERO) {
                 return Ok(StopReason::Idle);
             }
-            if !self.listener.wait(left.unwrap_or(POLL_INTERVAL).min(POLL_INTERVAL))? {
+            let longest = left.unwrap_or(POLL_INTERVAL).min(POLL_INTERVAL);
+            if !Listener::wait(&listeners, longest)? {
                 continue;
             }
-            match self.listener.accept() {
-                Ok(Some(stream)) => {
-                    number += 1;
-                    self.handle_connection(scope, stream, number, max, end, on_event);
-                }
-                Ok(None) => {}
-                // No descriptors: a client that keeps the service waiting gives one back.
-                Err(_) if self.open.close_one() => {}
-                Err(error) => {
-                    on_event(Event::Failed { why: transect::reason(&error) });
-                    std::thread::sleep(RETRY_DELAY);
+            for &(listener, top) in &all {
+                match listener.accept() {
+                    Ok(Some(stream)) => {
+                        number += 1;
+                        self.handle_connection(scope, (stream, top), number, max, end, on_event);
+                    }
+                    Ok(None) => {}
+                    // No descriptors: a client that keeps the service waiting gives one back.
+                    Err(_) if self.open.close_one() => {}
+                    Err(error) => {
+                        on_event(Event::Failed { why: transect::reason(&error) });
+                        std::thread::sleep(RETRY_DELAY);
+                    }
                 }
             }
         }
     }
 
-    /// Answers a client on a new thread, or rejects it.
+    /// Answers a client on a new thread, or rejects it. With the top of a working tree, it is git.
     fn handle_connection<'s>(
         &'s self,
         scope: &'s Scope<'s, '_>,
-        stream: Stream,
+        (stream, top): (Stream, Option<&'s Path>),
         number: u64,
         max: usize,
         end: &'s Cancel,
@@ -141,11 +161,11 @@ impl Server {
         };
         if let Some(user) = other_user {
             self.service.refused.fetch_add(1, Ordering::Relaxed);
-            reject(&stream, ErrorCode::Denied, "it answers its own user only");
+            reject(&stream, top, ErrorCode::Denied, "it answers its own user only");
             return on_event(Event::Refused { user });
         }
         if self.open.len() >= max && !self.open.close_one() {
-            reject(&stream, ErrorCode::Busy, "too many programs ask it");
+            reject(&stream, top, ErrorCode::Busy, "too many programs ask it");
             return on_event(Event::Busy { process });
         }
         let open = self.open.add(number, stream);
@@ -159,7 +179,10 @@ impl Server {
                 std::thread::Builder::new().spawn_scoped(scope, follow).map(drop)
             };
             let host = Host { service: &self.service, start: &start, end };
-            let answered = Connection::new(host, &open).run();
+            let answered = match top {
+                Some(top) => git::serve(&self.service, &open, top),
+                None => Connection::new(host, &open).run(),
+            };
             self.open.remove(number);
             on_event(match answered {
                 Ok(questions) => Event::Disconnected { process, questions },
@@ -175,9 +198,12 @@ impl Server {
     }
 }
 
-/// Sends an error and closes the connection. So few bytes fit into the buffer even if the client
+/// Sends an error, except to git, and closes the connection. So few bytes fit into the buffer even if the client
 /// does not read.
-fn reject(mut stream: &Stream, code: ErrorCode, why: &str) {
+fn reject(mut stream: &Stream, top: Option<&Path>, code: ErrorCode, why: &str) {
+    if top.is_some() {
+        return;
+    }
     let mut out = Vec::new();
     ErrorReply::new(code, why).append(&mut out);
     let _ = stream.write_all(&out);

@@ -64,7 +64,7 @@ impl WatchHelper {
     pub fn run(&self, end: &Cancel) -> Result<(), Error> {
         let connections = Connections::default();
         while !end.is_cancelled() {
-            if !self.listener.wait(POLL_INTERVAL)? {
+            if !Listener::wait(&[&self.listener], POLL_INTERVAL)? {
                 continue;
             }
             match self.listener.accept() {

@@ -57,8 +57,8 @@ pub(crate) struct Listener {
     id: Option<FileId>,
     listener: UnixListener,
     /// Locked as long as the process lives, however it ends. The file stays: if it were removed,
-    /// two processes could hold the lock.
-    _lock: File,
+    /// two processes could hold the lock. None if git's rules hold.
+    _lock: Option<File>,
 }
 
 impl Listener {
@@ -67,8 +67,43 @@ impl Listener {
         // Checked first, so that no lock is left beside another file.
         socket_exists(socket)?;
         let lock = lock(socket)?;
+        // The lock is free, so no process listens at this socket.
+        Self::replace(socket, Some(lock))
+    }
+
+    /// Listens at the socket of git's daemon, unless one does. Git's daemon also creates the lock beside a socket, and removes
+    /// it once it listens.
+    pub(crate) fn bind_for_git(socket: &Path) -> Result<Self, Error> {
+        let failed = |error| Error::Path("listen at", socket.to_owned(), error);
+        let directory = socket.parent().unwrap_or(Path::new(""));
+        let there = query_attributes(directory, FieldMask::UID, true).map_err(failed)?;
+        if there.uid() != Some(geteuid().as_raw()) {
+            return Err(failed(io::Error::other("its directory belongs to another user")));
+        }
+        let lock = lock_of(socket);
+        OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&lock)
+            .map_err(|error| Error::Path("create", lock.clone(), error))?;
+        let listener = match connect(socket, RETRY_DELAY) {
+            Ok(stream) => {
+                let process = Stream(stream).peer().ok().map(|peer| peer.process);
+                Err(Error::AlreadyRunning { socket: socket.to_owned(), process })
+            }
+            // As many clients wait as can.
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                Err(Error::AlreadyRunning { socket: socket.to_owned(), process: None })
+            }
+            Err(_) => Self::replace(socket, None),
+        };
+        fs::remove_file(&lock).map_err(|error| Error::Path("remove", lock, error))?;
+        listener
+    }
+
+    /// Listens at a socket at which no process listens.
+    fn replace(socket: &Path, lock: Option<File>) -> Result<Self, Error> {
         if socket_exists(socket)? {
-            // The lock is free, so no process listens at this socket.
             fs::remove_file(socket)
                 .map_err(|error| Error::Path("replace", socket.to_owned(), error))?;
         }
@@ -92,10 +127,10 @@ impl Listener {
         fs::set_permissions(link, Permissions::from_mode(0o666))
     }
 
-    /// Waits for a connection, at most for `longest`. Returns whether there may be one.
-    pub(crate) fn wait(&self, longest: Duration) -> io::Result<bool> {
-        let listener = PollFd::new(&self.listener, PollFlags::IN);
-        match poll(&mut [listener], Some(&timespec(longest))) {
+    /// Waits for a connection to one of these, at most for `longest`. Returns whether there may be one.
+    pub(crate) fn wait(listeners: &[&Self], longest: Duration) -> io::Result<bool> {
+        let ends = listeners.iter().map(|it| PollFd::new(&it.listener, PollFlags::IN));
+        match poll(&mut ends.collect::<Vec<_>>(), Some(&timespec(longest))) {
             Ok(ready) => Ok(ready > 0),
             Err(Errno::INTR) => Ok(false),
             Err(Errno::NOMEM) => {
@@ -150,11 +185,15 @@ fn socket_exists(socket: &Path) -> Result<bool, Error> {
     }
 }
 
-/// Locks the file beside a socket, and writes the process id into it.
-fn lock(socket: &Path) -> Result<File, Error> {
+fn lock_of(socket: &Path) -> PathBuf {
     let mut path = socket.to_owned().into_os_string();
     path.push(".lock");
-    let path = PathBuf::from(path);
+    path.into()
+}
+
+/// Locks the file beside a socket, and writes the process id into it.
+fn lock(socket: &Path) -> Result<File, Error> {
+    let path = lock_of(socket);
     let failed = |error| Error::Path("lock", path.clone(), error);
     let mut lock = OpenOptions::new()
         .read(true)
@@ -474,6 +513,42 @@ mod tests {
         let _other = UnixListener::bind(&socket).unwrap();
         drop(listener);
         assert!(exists(&socket));
+    }
+
+    #[test]
+    fn socket_of_git_bound_once_and_removed() {
+        let temp = TempDir::new();
+        let (socket, lock) = (temp.join("socket"), temp.join("socket.lock"));
+        let listener = Listener::bind_for_git(&socket).unwrap();
+        let mode = query_attributes(&socket, FieldMask::MODE, false).unwrap().mode().unwrap();
+        assert_eq!((mode & 0o777, exists(&lock)), (0o600, false));
+        let us = std::process::id();
+        let running = Listener::bind_for_git(&socket).unwrap_err();
+        assert!(
+            matches!(running, Error::AlreadyRunning { process: Some(process), .. } if process == us)
+        );
+        assert!(exists(&socket) && !exists(&lock));
+        drop(listener);
+        assert!(!exists(&socket));
+
+        drop(UnixListener::bind(&socket).unwrap());
+        assert!(exists(&socket), "it was not removed");
+        fs::write(&lock, "").unwrap();
+        assert!(matches!(Listener::bind_for_git(&socket), Err(Error::Path("create", ..))));
+        assert!(exists(&lock), "it is that of another process");
+        fs::remove_file(&lock).unwrap();
+        drop(Listener::bind_for_git(&socket).unwrap());
+
+        fs::write(&socket, "precious").unwrap();
+        assert!(matches!(Listener::bind_for_git(&socket), Err(Error::NotASocket(_))));
+        assert!(!exists(&lock));
+        if !geteuid().is_root() {
+            let test = "socket_of_git_bound_once_and_removed";
+            return transect_testkit::loudly_skip(test, "only root can give a directory away");
+        }
+        std::os::unix::fs::chown(temp.path(), Some(65534), None).unwrap();
+        let refused = Listener::bind_for_git(&temp.join("other")).unwrap_err().to_string();
+        assert!(refused.ends_with("its directory belongs to another user"), "{refused}");
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! The module of each system has the same items, and all other code is the same everywhere:
 //!
-//! * `Listener::bind` listens, unless another service does; `wait` and `accept` yield connections.
+//! * `Listener::bind` listens, unless another service does; `bind_for_git` at the socket of git's daemon; `wait` and `accept`
+//!   yield connections.
 //! * `Stream::connect` connects to a service of the same user; `peer` is the program at the other
 //!   end. Reads and writes of an accepted stream wait, until `close` ends them. Those of a connected
 //!   stream return [`WouldBlock`](std::io::ErrorKind::WouldBlock); `wait` waits for both at once.
@@ -26,9 +27,13 @@ pub(crate) use system::pair;
 pub(crate) use system::{Listener, Stream, Wake};
 pub use system::{create_socket_dir, default_socket};
 
-/// Only Linux has the helper that reports changes to all users.
+/// Only Linux has the helper that reports changes to all users, and answers git.
 #[cfg(not(target_os = "linux"))]
 impl Listener {
+    pub(crate) fn bind_for_git(_: &std::path::Path) -> Result<Self, crate::error::Error> {
+        Err(crate::error::Error::NoGit)
+    }
+
     pub(crate) fn admit_all_users(&self) -> std::io::Result<()> {
         Err(std::io::ErrorKind::Unsupported.into())
     }

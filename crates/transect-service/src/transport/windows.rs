@@ -51,9 +51,10 @@ impl Listener {
         })
     }
 
-    /// Waits for a connection, at most for `longest`. Returns whether there may be one.
-    pub(crate) fn wait(&self, longest: Duration) -> io::Result<bool> {
-        self.0.wait(longest)
+    /// Waits for a connection, at most for `longest`. Returns whether there may be one. There is one listener, since git is not
+    /// answered.
+    pub(crate) fn wait(listeners: &[&Self], longest: Duration) -> io::Result<bool> {
+        listeners.first().map_or(Ok(false), |it| it.0.wait(longest))
     }
 
     /// Accepts a connection, if there is one.
