@@ -32,6 +32,8 @@ Examples:
     transect live ~
   Follow two source trees, and end after 8 idle hours:
     transect live --idle 8h src lib
+  Answer `git status` in a working tree:
+    transect live --git .
   Serve a cache of attributes only:
     transect live
   Use a socket of your own:
@@ -46,6 +48,9 @@ pub(crate) struct LiveArgs {
     /// Follow these directories
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
+    /// Answer git in the working tree DIR, for `core.fsmonitor=true`; follow DIR, unless a PATH holds it (Linux)
+    #[arg(long, value_name = "DIR")]
+    pub(crate) git: Vec<PathBuf>,
     /// Listen at SOCKET, on Windows a pipe such as \\.\pipe\NAME [default: see below]
     #[arg(long, value_name = "SOCKET")]
     pub(crate) socket: Option<PathBuf>,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use transect::{FieldMask, FileType};
 use transect_cache::CacheOptions;
-use transect_service::{Event, ServeOptions, Server, StopReason, create_socket_dir};
+use transect_service::{Error, Event, ServeOptions, Server, StopReason, create_socket_dir};
 use transect_sys::file::query_attributes;
 
 use crate::args::LiveArgs;
@@ -33,6 +33,13 @@ pub(crate) fn run(args: &LiveArgs) -> Result<ExitStatus, CliError> {
     let mut options = CacheOptions::new(args.level);
     options.memory = args.memory;
     let mut roots = args.paths.iter().map(|path| root_of(path)).collect::<Result<Vec<_>, _>>()?;
+    let working_trees = args.git.iter().map(|path| root_of(path)).collect::<Result<Vec<_>, _>>()?;
+    // A walk does not enter other file systems.
+    let is_new = |top: &&PathBuf| {
+        !roots.iter().any(|root| top.starts_with(root) && device(root) == device(top))
+    };
+    let new: Vec<PathBuf> = working_trees.iter().filter(is_new).cloned().collect();
+    roots.extend(new);
     // A tree that was given twice, or also by a link, is followed once.
     roots.sort_unstable();
     roots.dedup();
@@ -44,6 +51,16 @@ pub(crate) fn run(args: &LiveArgs) -> Result<ExitStatus, CliError> {
     let mut server = Server::bind(&socket, options)?;
     let place = socket.display();
     output::note(&format!("listening at '{place}', {}", args.level.as_str()));
+    for top in working_trees {
+        let note = format!("answering git in '{}'", top.display());
+        server.answer_git(top).map_err(|error| match error {
+            Error::AlreadyRunning { .. } => {
+                CliError::Failed(format!("{error}; `git fsmonitor--daemon stop` ends git's own"))
+            }
+            error => error.into(),
+        })?;
+        output::note(&note);
+    }
     server = server.follow(with_files(roots, args.store_every));
     let mut serve = ServeOptions::default();
     serve.idle = args.idle;
@@ -93,6 +110,11 @@ fn root_of(path: &Path) -> Result<PathBuf, CliError> {
             Err(CliError::Failed(format!("cannot follow '{}': {reason}", path.display())))
         }
     }
+}
+
+fn device(path: &Path) -> Option<u64> {
+    let found = query_attributes(path, FieldMask::FILE_ID, false).ok()?;
+    Some(found.file_id()?.device)
 }
 
 fn describe(event: &Event) -> String {

@@ -22,6 +22,7 @@ mod find;
 mod followed;
 mod followed_again;
 mod generate;
+mod git_socket;
 mod goldens;
 mod harness;
 mod help;
