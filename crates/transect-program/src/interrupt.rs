@@ -29,8 +29,20 @@ pub fn on_signal(act: impl Fn() + Send + 'static) -> io::Result<()> {
     Ok(())
 }
 
+/// What Ctrl-C calls.
+#[cfg(windows)]
+static ACTS: std::sync::Mutex<Vec<Box<dyn Fn() + Send>>> = std::sync::Mutex::new(Vec::new());
+
+/// Calls `act` each time Ctrl-C sets the flag of [`cancel_on_signal`], which must have been called before: for work that waits
+/// without looking at the flag.
+#[cfg(windows)]
+pub fn on_signal(act: impl Fn() + Send + 'static) -> io::Result<()> {
+    ACTS.lock().expect("BUG: a thread panicked after Ctrl-C").push(Box::new(act));
+    Ok(())
+}
+
 /// There are no signals here.
-#[cfg(not(unix))]
+#[cfg(not(any(unix, windows)))]
 pub fn on_signal(_: impl Fn() + Send + 'static) -> io::Result<()> {
     Ok(())
 }
@@ -58,6 +70,7 @@ fn set_on_signal(stop: &Arc<AtomicBool>) -> io::Result<()> {
         if stop.swap(true, Ordering::Relaxed) {
             std::process::exit(INTERRUPTED.into());
         }
+        ACTS.lock().expect("BUG: a thread panicked after Ctrl-C").iter().for_each(|act| act());
     };
     ctrlc::set_handler(handler).map_err(io::Error::other)
 }

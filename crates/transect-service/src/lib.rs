@@ -26,6 +26,7 @@
 //!     assert!(answers[0].is_ok());
 //!     assert!(answers[1].is_err_and(|error| error.is_missing()));
 //!     end.cancel();
+//!     server.waker().wake();
 //!     serving.join().expect("a server does not panic")
 //! })?;
 //! # drop(server);
@@ -62,7 +63,7 @@ pub use entries::Entries;
 pub use error::Error;
 pub use server::Server;
 pub use serving::{Event, ServeOptions, StopReason};
-pub use transport::{create_socket_dir, default_socket};
+pub use transport::{Waker, create_socket_dir, default_socket};
 pub use watch_helper::{HelperLimits, WatchHelper};
 
 /// The attributes that a service caches: those that the system has. The time of the last access is not

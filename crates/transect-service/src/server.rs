@@ -18,13 +18,9 @@ use crate::open_connections::OpenConnections;
 use crate::protocol::{ErrorCode, ErrorReply};
 use crate::service::Service;
 use crate::serving::{Event, ServeOptions, StopReason};
-use crate::transport::{Listener, Peer, RETRY_DELAY, Stream};
+use crate::transport::{Listener, Peer, RETRY_DELAY, Stream, Wake, Waker};
 use crate::trees::{Tree, Trees};
 use crate::watchman::Host;
-
-/// The longest wait at the socket before looking whether the service was cancelled. On Unix, a signal
-/// ends the wait at once, unless it arrives just before it begins.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A cache that answers on a socket.
 #[derive(Debug)]
@@ -34,6 +30,7 @@ pub struct Server {
     git: Vec<(Listener, PathBuf)>,
     service: Service,
     open: OpenConnections,
+    wake: Wake,
 }
 
 impl Server {
@@ -49,7 +46,8 @@ impl Server {
         let roots = roots.map(|root| root.as_os_str().as_encoded_bytes().to_vec()).collect();
         let service = Service::new(options.open().map_err(Error::Cache)?, roots);
         let (listener, open) = (Listener::bind(socket)?, OpenConnections::default());
-        Ok(Self { listener, git: Vec::new(), service, open })
+        let wake = Wake::new().map_err(Error::from)?;
+        Ok(Self { listener, git: Vec::new(), service, open, wake })
     }
 
     /// Makes the service answer git in a working tree, in place of git's own daemon (`core.fsmonitor=true`). The path of its top
@@ -75,7 +73,13 @@ impl Server {
         self.service.cache()
     }
 
-    /// Serves until `end` is cancelled or the service is idle. Then closes all connections.
+    /// Returns a handle that makes [`Server::run`] look whether it was cancelled.
+    pub fn waker(&self) -> Waker {
+        Waker(self.wake.clone())
+    }
+
+    /// Serves until `end` is cancelled and the server [woken](Waker::wake), or the service is idle. Then closes all
+    /// connections.
     ///
     /// # Errors
     /// The socket failed.
@@ -123,8 +127,7 @@ impl Server {
             if left == Some(Duration::ZERO) {
                 return Ok(StopReason::Idle);
             }
-            let longest = left.unwrap_or(POLL_INTERVAL).min(POLL_INTERVAL);
-            if !Listener::wait(&listeners, longest)? {
+            if !Listener::wait(&listeners, &self.wake, left)? {
                 continue;
             }
             for &(listener, top) in &all {
@@ -178,7 +181,11 @@ impl Server {
                 let follow = move || trees.follow(&tree, Duration::MAX, on_event);
                 std::thread::Builder::new().spawn_scoped(scope, follow).map(drop)
             };
-            let host = Host { service: &self.service, start: &start, end };
+            let end = || {
+                end.cancel();
+                self.wake.wake();
+            };
+            let host = Host { service: &self.service, start: &start, end: &end };
             let answered = match top {
                 Some(top) => git::serve(&self.service, &open, top),
                 None => Connection::new(host, &open).run(),

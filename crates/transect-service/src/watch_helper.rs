@@ -4,15 +4,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use transect::Cancel;
 
 use crate::error::Error;
-use crate::transport::{Listener, Peer, RETRY_DELAY, Stream};
-
-/// The longest wait at the socket before looking whether the helper was cancelled.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
+use crate::transport::{Listener, Peer, RETRY_DELAY, Stream, Wake, Waker};
 
 /// A helper that listens at a socket. It needs `CAP_SYS_ADMIN`, and `CAP_DAC_READ_SEARCH` for directories that its own user
 /// may not read. It believes no client: the limits hold for clients that do not keep to the protocol.
@@ -20,6 +16,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 pub struct WatchHelper {
     listener: Listener,
     limits: HelperLimits,
+    wake: Wake,
 }
 
 /// What the clients of a helper may occupy.
@@ -53,18 +50,23 @@ impl WatchHelper {
         let listener = Listener::bind(socket)?;
         let failed = |error| Error::Path("open to other users", socket.to_owned(), error);
         listener.admit_all_users().map_err(failed)?;
-        Ok(Self { listener, limits })
+        Ok(Self { listener, limits, wake: Wake::new()? })
     }
 
-    /// Serves clients, each on a thread of its own, until `end` is cancelled. Threads that serve then still do, until their
-    /// clients close the connections or this process ends.
+    /// Returns a handle that makes [`WatchHelper::run`] look whether it was cancelled.
+    pub fn waker(&self) -> Waker {
+        Waker(self.wake.clone())
+    }
+
+    /// Serves clients, each on a thread of its own, until `end` is cancelled and the helper [woken](Waker::wake). Threads
+    /// that serve then still do, until their clients close the connections or this process ends.
     ///
     /// # Errors
     /// The socket failed.
     pub fn run(&self, end: &Cancel) -> Result<(), Error> {
         let connections = Connections::default();
         while !end.is_cancelled() {
-            if !Listener::wait(&[&self.listener], POLL_INTERVAL)? {
+            if !Listener::wait(&[&self.listener], &self.wake, None)? {
                 continue;
             }
             match self.listener.accept() {

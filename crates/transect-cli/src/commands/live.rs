@@ -15,7 +15,7 @@ use crate::series::name_of_root;
 use transect_program::user_dirs;
 
 use crate::{output, root_path};
-use transect_program::{CliError, ExitStatus, cancel_on_signal};
+use transect_program::{CliError, ExitStatus, cancel_on_signal, on_signal};
 
 pub(crate) fn run(args: &LiveArgs) -> Result<ExitStatus, CliError> {
     let end = cancel_on_signal()?;
@@ -62,6 +62,8 @@ pub(crate) fn run(args: &LiveArgs) -> Result<ExitStatus, CliError> {
         output::note(&note);
     }
     server = server.follow(with_files(roots, args.store_every));
+    let waker = server.waker();
+    on_signal(move || waker.wake())?;
     let mut serve = ServeOptions::default();
     serve.idle = args.idle;
     serve.store_every = args.store_every;

@@ -127,11 +127,21 @@ impl Listener {
         fs::set_permissions(link, Permissions::from_mode(0o666))
     }
 
-    /// Waits for a connection to one of these, at most for `longest`. Returns whether there may be one.
-    pub(crate) fn wait(listeners: &[&Self], longest: Duration) -> io::Result<bool> {
-        let ends = listeners.iter().map(|it| PollFd::new(&it.listener, PollFlags::IN));
-        match poll(&mut ends.collect::<Vec<_>>(), Some(&timespec(longest))) {
-            Ok(ready) => Ok(ready > 0),
+    /// Waits for a connection to one of these, or until it is woken, at most for `longest`. Returns whether there may be a
+    /// connection.
+    pub(crate) fn wait(
+        listeners: &[&Self],
+        wake: &Wake,
+        longest: Option<Duration>,
+    ) -> io::Result<bool> {
+        let ends = listeners.iter().map(|it| it.listener.as_fd()).chain([wake.0.as_fd()]);
+        let mut ends: Vec<_> =
+            ends.map(|end| PollFd::from_borrowed_fd(end, PollFlags::IN)).collect();
+        match poll(&mut ends, longest.map(timespec).as_ref()) {
+            Ok(_) => {
+                wake.reset();
+                Ok(ends[..listeners.len()].iter().any(|end| !end.revents().is_empty()))
+            }
             Err(Errno::INTR) => Ok(false),
             Err(Errno::NOMEM) => {
                 std::thread::sleep(RETRY_DELAY);

@@ -7,7 +7,7 @@
 //! * `Stream::connect` connects to a service of the same user; `peer` is the program at the other
 //!   end. Reads and writes of an accepted stream wait, until `close` ends them. Those of a connected
 //!   stream return [`WouldBlock`](std::io::ErrorKind::WouldBlock); `wait` waits for both at once.
-//! * `Wake` ends a wait of a `Stream` from another thread.
+//! * `Wake` ends a wait of a `Listener` or a `Stream` from another thread.
 //! * [`default_socket`], [`create_socket_dir`].
 
 use std::time::Duration;
@@ -43,6 +43,17 @@ impl Listener {
 impl Stream {
     pub(crate) fn serve_watches(&self, _: usize) -> std::io::Result<()> {
         Err(std::io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// Makes a server look from another thread whether it was cancelled.
+#[derive(Clone, Debug)]
+pub struct Waker(pub(crate) Wake);
+
+impl Waker {
+    /// Ends the wait for clients.
+    pub fn wake(&self) {
+        self.0.wake();
     }
 }
 

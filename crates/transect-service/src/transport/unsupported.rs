@@ -31,7 +31,7 @@ impl Listener {
         Err(Error::Unsupported)
     }
 
-    pub(crate) fn wait(_: &[&Self], _: Duration) -> io::Result<bool> {
+    pub(crate) fn wait(_: &[&Self], _: &Wake, _: Option<Duration>) -> io::Result<bool> {
         Err(ErrorKind::Unsupported.into())
     }
 

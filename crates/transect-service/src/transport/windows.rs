@@ -51,10 +51,14 @@ impl Listener {
         })
     }
 
-    /// Waits for a connection, at most for `longest`. Returns whether there may be one. There is one listener, since git is not
-    /// answered.
-    pub(crate) fn wait(listeners: &[&Self], longest: Duration) -> io::Result<bool> {
-        listeners.first().map_or(Ok(false), |it| it.0.wait(longest))
+    /// Waits for a connection, or until it is woken, at most for `longest`. Returns whether there may be a connection. There is
+    /// one listener, since git is not answered.
+    pub(crate) fn wait(
+        listeners: &[&Self],
+        wake: &Wake,
+        longest: Option<Duration>,
+    ) -> io::Result<bool> {
+        listeners.first().map_or(Ok(false), |it| it.0.wait(&wake.0, longest))
     }
 
     /// Accepts a connection, if there is one.

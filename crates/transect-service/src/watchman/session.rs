@@ -4,7 +4,6 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use transect::Cancel;
 use transect_live::{Listening, SharedTree};
 
 use super::commands::{Commands, value_of};
@@ -27,7 +26,7 @@ pub(crate) struct Host<'a> {
     /// Starts a thread that follows a tree.
     pub(crate) start: &'a dyn Fn(Arc<Tree>) -> io::Result<()>,
     /// Ends the service.
-    pub(crate) end: &'a Cancel,
+    pub(crate) end: &'a dyn Fn(),
 }
 
 /// A connection.
@@ -135,7 +134,7 @@ impl<'a> Session<'a> {
         };
         self.send(encoding, answer.unwrap_or_else(|why| Value::object([("error", why.into())])))?;
         if name == "shutdown-server" {
-            end.cancel();
+            end();
         }
         // What a subscription found at first follows its answer.
         for place in 0..self.subscriptions.len() {

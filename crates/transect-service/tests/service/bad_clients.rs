@@ -139,7 +139,7 @@ fn client_not_reading_others_unaffected() {
         for _ in 0..10 {
             served.assert_answers();
         }
-        served.end.cancel();
+        served.stop();
         served.ended();
         writer.join().unwrap();
     });
@@ -229,7 +229,7 @@ fn ten_thousand_half_open_connections_new_client_served() {
             open.push(stream);
         }
         served.assert_answers();
-        served.end.cancel();
+        served.stop();
         served.ended();
     });
 }

@@ -13,7 +13,7 @@ fn stop_closes_connections_and_removes_socket() {
     let mut served = Served::new(Level::Frozen);
     let mut client = served.client();
     client.attributes(&[served.temp.path()], CACHED_FIELDS, false).unwrap();
-    served.end.cancel();
+    served.stop();
     assert_eq!(served.ended(), StopReason::Cancelled);
     let error = client.attributes(&[served.temp.path()], CACHED_FIELDS, false).unwrap_err();
     assert!(matches!(error, Error::Disconnected), "{error:?}");

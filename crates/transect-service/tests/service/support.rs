@@ -14,7 +14,7 @@ use transect_testkit::{TempDir, wait_for, within};
 pub(crate) struct Served {
     pub(crate) temp: TempDir,
     pub(crate) server: Arc<Server>,
-    pub(crate) end: Cancel,
+    end: Cancel,
     events: Arc<Mutex<Vec<Event>>>,
     running: Option<JoinHandle<Result<StopReason, Error>>>,
 }
@@ -78,6 +78,11 @@ impl Served {
         wait_for(what, || self.events.lock().unwrap().iter().find(|event| is_it(event)).cloned())
     }
 
+    pub(crate) fn stop(&self) {
+        self.end.cancel();
+        self.server.waker().wake();
+    }
+
     /// Waits until the service stops by itself.
     pub(crate) fn ended(&mut self) -> StopReason {
         let running = self.running.take().unwrap();
@@ -87,7 +92,7 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        self.end.cancel();
+        self.stop();
         if let Some(running) = self.running.take() {
             // While a test fails, nothing waits: its message matters.
             if !std::thread::panicking() {

@@ -57,13 +57,14 @@ impl Setup {
     /// Runs `test` while the helper serves.
     fn run(&self, test: impl FnOnce()) {
         /// Ends the helper even if the test panics.
-        struct End(Cancel);
-        impl Drop for End {
+        struct End<'a>(Cancel, &'a WatchHelper);
+        impl Drop for End<'_> {
             fn drop(&mut self) {
                 self.0.cancel();
+                self.1.waker().wake();
             }
         }
-        let end = End(Cancel::new());
+        let end = End(Cancel::new(), &self.helper);
         let cancel = end.0.clone();
         std::thread::scope(|scope| {
             scope.spawn(move || self.helper.run(&cancel).unwrap());

@@ -71,9 +71,12 @@ impl PipeListener {
         self.waiting.lock().expect("BUG: a thread panicked while it accepted a client")
     }
 
-    /// Waits for a client, at most for `longest`. Returns whether there is one.
-    pub fn wait(&self, longest: Duration) -> io::Result<bool> {
-        Ok(wait_any([self.lock().connecting.event()], Some(longest))?.is_some())
+    /// Waits for a client, or until `wake` is signalled, which is then reset, at most for `longest`. Returns whether there is
+    /// a client.
+    pub fn wait(&self, wake: &Event, longest: Option<Duration>) -> io::Result<bool> {
+        let signalled = wait_any([self.lock().connecting.event(), wake], longest)?;
+        wake.take();
+        Ok(signalled == Some(0))
     }
 
     /// Returns the pipe to the client that has connected, if there is one. After an error the client

@@ -9,7 +9,7 @@ use transect_sys::watch::{HELPER_SOCKET, WatchMethod, Watcher};
 
 use crate::args::WatchHelperArgs;
 use crate::output;
-use transect_program::{CliError, ExitStatus, cancel_on_signal};
+use transect_program::{CliError, ExitStatus, cancel_on_signal, on_signal};
 
 pub(super) fn run(args: &WatchHelperArgs) -> Result<ExitStatus, CliError> {
     let end = cancel_on_signal()?;
@@ -36,6 +36,8 @@ pub(super) fn run(args: &WatchHelperArgs) -> Result<ExitStatus, CliError> {
     }
     let helper = WatchHelper::bind(socket, HelperLimits::default())?;
     output::note(&format!("listening at '{}'", socket.display()));
+    let waker = helper.waker();
+    on_signal(move || waker.wake())?;
     helper.run(&end)?;
     Ok(ExitStatus::Complete)
 }

@@ -23,7 +23,7 @@ fn pair() -> [Pipe; 2] {
 }
 
 fn accepted(listener: &PipeListener) -> Pipe {
-    assert!(listener.wait(Duration::MAX).unwrap());
+    assert!(listener.wait(&Event::new().unwrap(), None).unwrap());
     listener.accept().unwrap().expect("a client has connected")
 }
 
@@ -106,7 +106,7 @@ fn pipe_closed_wakes_reads_and_writes() {
 fn pipe_clients_wait_for_free_instance() {
     let name = name();
     let listener = PipeListener::bind(&name).unwrap();
-    assert!(!listener.wait(Duration::ZERO).unwrap());
+    assert!(!listener.wait(&Event::new().unwrap(), Some(Duration::ZERO)).unwrap());
     assert!(listener.accept().unwrap().is_none());
     let clients: Vec<_> = (0..20)
         .map(|number: u8| {
@@ -159,7 +159,7 @@ fn pipe_used_after_thread_that_began_has_ended() {
     };
     let client = std::thread::spawn(connect);
     let server = loop {
-        assert!(listener.wait(Duration::MAX).unwrap());
+        assert!(listener.wait(&Event::new().unwrap(), None).unwrap());
         if let Some(pipe) = listener.accept().unwrap() {
             break pipe;
         }
