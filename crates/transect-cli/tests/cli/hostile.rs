@@ -153,7 +153,8 @@ const CASES: &[(&str, &str)] = &[
     (
         "live",
         r#"$T live --socket "$N/$N"; $T live --socket "missing$N/socket"
-        $T live --socket "s$U" --idle 1s --verbose; $T live --level "$U""#,
+        $T live --socket "s$U" --idle 1s --verbose; $T live --level "$U"
+        $T live --socket s --git "$N"; $T live --socket s --git "missing$N"; $T live --socket s --git "$U""#,
     ),
     ("service freeze", r#"$T service freeze --socket "$N/$N"; $T service freeze --socket "s$U""#),
     ("service thaw", r#"$T service thaw --socket "$N/$N"; $T service thaw --socket "s$U""#),
