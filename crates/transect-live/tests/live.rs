@@ -6,8 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 #[cfg(target_os = "linux")]
+use std::io::{BufRead, BufReader, Write};
+#[cfg(target_os = "linux")]
 use std::os::{fd::AsFd, unix::net::UnixListener};
 use std::path::{Path, PathBuf};
+#[cfg(target_os = "linux")]
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 #[cfg(target_os = "linux")]
 use std::sync::OnceLock;
@@ -824,6 +828,36 @@ fn live_tree_root_must_be_a_directory_that_exists() {
     for name in ["file", "missing"] {
         let error = LiveTree::open(temp.join(name), &Cancel::new()).unwrap_err();
         assert_eq!(error.path(), Some(&*temp.join(name)), "{error}");
+    }
+}
+
+/// No notification tells that a file is written through a mapping: it is noticed after a gap, or when the mapping is removed.
+#[cfg(target_os = "linux")]
+#[test]
+fn live_tree_mapping_noticed_when_removed() {
+    const SCRIPT: &str = "import mmap, sys; file = open(sys.argv[1], 'r+b'); it = mmap.mmap(file.fileno(), 0); file.close(); \
+                          it[0] = 33; print(flush=True); input(); it.close(); print(flush=True); input()";
+    let mut methods = vec![WatchMethod::Directories];
+    if can_watch_file_systems("live_tree_mapping_noticed_when_removed") {
+        methods.push(WatchMethod::FileSystem);
+    }
+    for (watch, is_gap) in methods.iter().flat_map(|watch| [(watch, false), (watch, true)]) {
+        let temp = tree_of(watch, &["dir/file"]);
+        let mut tree = open(temp.path(), watch);
+        let mut python = Command::new("python3");
+        let python = python.args(["-c", SCRIPT]).arg(temp.join("dir/file"));
+        let mut python = python.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(python.stdout.take().unwrap()).lines();
+        lines.next().unwrap().unwrap();
+        if is_gap {
+            tree.suspect_all();
+        } else {
+            writeln!(python.stdin.as_ref().unwrap()).unwrap();
+            lines.next().unwrap().unwrap();
+        }
+        assert_eq!(changes(temp.path(), &assert_current(&mut tree)), ["modified dir/file"]);
+        drop(python.stdin.take());
+        python.wait().unwrap();
     }
 }
 
