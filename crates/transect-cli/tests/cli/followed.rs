@@ -329,6 +329,51 @@ fn followed_tree_with_a_mount_in_it_read_from_the_disk() {
     assert!(is_from_live(&list("tree")));
 }
 
+/// A directory that is mounted in itself, and snapshots, in which inode numbers repeat.
+#[test]
+fn followed_tree_with_subvolumes_and_bind_mounts_answers_as_a_walk() {
+    let env = TestEnv::new();
+    let make = ["mkfs.btrfs", "-q", "-f"];
+    let test = "followed_tree_with_subvolumes_and_bind_mounts_answers_as_a_walk";
+    let mount = match Mount::image(&env.path("image"), 200 << 20, &make, &env.path("tree")) {
+        Ok(mount) => mount,
+        Err(reason) => return skip(test, &reason).unwrap_or_default(),
+    };
+    env.mkdir("tree/bound");
+    env.mkdir("tree/dir");
+    env.write("tree/dir/file", 1);
+    let live = Live::start(&env, "tree");
+    let compare = |what: &str, is_followed: bool| {
+        let columns = ["list", "--columns", "type,size,mtime,ctime,inode,path", "tree"];
+        let told = env.transect(columns).exits(0);
+        assert_eq!(is_from_live(&told), is_followed, "{what}: {}", told.text());
+        let walked = env.transect(columns.iter().chain(&["--live", "no"])).exits(0);
+        assert_eq!(sorted(&told), sorted(&walked), "{what}");
+    };
+    compare("nothing changed", true);
+    let btrfs = |args: &str| env.sh(&format!("btrfs subvolume {args} >/dev/null")).exits(0);
+    let _ = btrfs("snapshot tree tree/snapshot");
+    compare("a snapshot of the tree in itself", true);
+    env.write("tree/snapshot/dir/file", 10);
+    env.mkdir("tree/snapshot/dir/new");
+    compare("changes in the snapshot", true);
+    let _ = btrfs("create tree/dir/volume");
+    env.write("tree/dir/volume/file", 10);
+    compare("a subvolume", true);
+    for source in ["tree/dir", "tree"] {
+        let source = env.path(source);
+        let bound = Mount::new(&["--bind", source.to_str().unwrap()], &env.path("tree/bound"));
+        compare("mounted", false);
+        env.write("tree/bound/new", 10);
+        drop(bound.unwrap());
+        compare("not mounted any more", true);
+    }
+    let _ = btrfs("delete tree/snapshot");
+    compare("the snapshot was deleted", true);
+    assert_eq!(live.end().0, Some(0));
+    drop(mount);
+}
+
 #[test]
 fn attributes_in_followed_tree_equal_those_of_the_disk_after_every_change() {
     let env = TestEnv::new();
