@@ -226,6 +226,11 @@ mod tests {
 
     use super::*;
 
+    fn watcher_of(temp: &TempDir) -> Watcher {
+        let method = if cfg!(windows) { WatchMethod::FileSystem } else { WatchMethod::Directories };
+        Watcher::of_tree(temp.path(), &method).unwrap()
+    }
+
     #[test]
     fn places_keys_lead_to_the_last_directory_that_got_them() {
         let temp = TempDir::new();
@@ -234,7 +239,7 @@ mod tests {
         let table = Table::read(temp.path()).unwrap();
         let ids: Vec<DirectoryId> =
             table.iter().filter_map(|row| table.directory_id(row)).collect();
-        let watcher = Watcher::new().unwrap();
+        let watcher = watcher_of(&temp);
         let watches: Vec<WatchId> =
             names.iter().map(|name| watcher.watch(&temp.join(name)).unwrap()).collect();
         let file_id = |number: usize| FileId { device: 1, inode: number as u64 };
@@ -266,9 +271,7 @@ mod tests {
         let table = Table::read(temp.path()).unwrap();
         let directory = table.directory_id(table.roots().next().unwrap()).unwrap();
         let id = FileId { device: 1, inode: 2 };
-        let method = if cfg!(windows) { WatchMethod::FileSystem } else { WatchMethod::Directories };
-        let watcher = Watcher::of_tree(temp.path(), &method).unwrap();
-        let watch = watcher.watch(temp.path()).unwrap();
+        let watch = watcher_of(&temp).watch(temp.path()).unwrap();
         let is_proved = |ctime: i64, clock_ms: u64, watch| {
             let mut places = Places::default();
             places.insert(directory, id, watch);
