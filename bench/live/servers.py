@@ -73,10 +73,10 @@ class Server:
 
 
 class Transect(Server):
-    def __init__(self, name, area, root, program):
+    def __init__(self, name, area, root, program, options=()):
         # Without this capability, each directory is watched with inotify.
         unprivileged = ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin"] if name == "inotify" else []
-        super().__init__(area, root, [*unprivileged, program, "live", "--store-every", "0", root], f"{area}/transect/cache.sock",
+        super().__init__(area, root, [*unprivileged, program, "live", "--store-every", "0", *options, root], f"{area}/transect/cache.sock",
                          {"XDG_RUNTIME_DIR": area, "XDG_STATE_HOME": area})
 
     def connect(self):
@@ -155,7 +155,7 @@ class Transect(Server):
 
 
 class Watchman(Server):
-    def __init__(self, _, area, root, __):
+    def __init__(self, _, area, root, *__):
         self.area = area
         names = [f"--{name}={area}/{name}" for name in ("sockname", "statefile", "logfile", "pidfile")]
         super().__init__(area, root, ["watchman", "--foreground", *names], f"{area}/sockname")
@@ -199,8 +199,8 @@ class Watchman(Server):
 SERVERS = {"file system": Transect, "inotify": Transect, "Watchman": Watchman}
 
 
-def start(name, area, root, program):
-    return SERVERS[name](name, area, root, program)
+def start(name, area, root, program, options=()):
+    return SERVERS[name](name, area, root, program, options)
 
 
 def describe(script, program, names):
