@@ -589,6 +589,7 @@ fn git_status_equal_with_and_without_socket() {
 }
 
 /// Compares the answers of git, which asks a service, with those of git that looks itself.
+#[expect(clippy::unwrap_used, reason = "the tests call it")]
 fn assert_git_status_equal(env: &TestEnv, live: &[&str], fsmonitor: &str, asked: &str) {
     let git = |args: &str| {
         let identity = "-c user.name=a -c user.email=a@b.c -c init.defaultBranch=main";

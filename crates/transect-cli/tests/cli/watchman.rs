@@ -1,12 +1,14 @@
-//! Unchanged clients of Watchman, which ask `transect live`: pywatchman, git's sample hook, and Mercurial's fsmonitor.
+//! Unchanged clients of Watchman, which ask `transect live`: pywatchman, git's sample hook, Mercurial's fsmonitor, and Jest's
+//! file map.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::{Value, json};
 use transect_testkit::{loudly_skip, usual_python_with};
 
-use crate::harness::{Output, TestEnv};
+use crate::harness::{Output, TestEnv, skip};
 
 /// A directory with the program `watchman`, and a service that ends with the test.
 struct Watchman {
@@ -219,3 +221,64 @@ fn watchman_client_mercurial_fsmonitor() {
 }
 
 const HGRC: &str = "[extensions]\nfsmonitor =\n[fsmonitor]\nmode = on\ntimeout = 60\n";
+
+/// Returns the directory with Jest's file map. It stays for later runs.
+fn jest(test: &str) -> Option<PathBuf> {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("npm");
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--no-audit", "--no-fund", "--silent", "--prefix"]).arg(&directory);
+    match npm.arg("jest-haste-map@29.7.0").output() {
+        Ok(output) if output.status.success() => Some(directory),
+        Ok(output) => skip(test, format!("npm: {}", String::from_utf8_lossy(&output.stderr))),
+        Err(error) => skip(test, format!("npm: {error}")),
+    }
+}
+
+#[test]
+fn watchman_client_jest() {
+    let Some(packages) = jest("watchman_client_jest") else { return };
+    let watchman = Watchman::new();
+    watchman.env.text("client.js", CLIENT_OF_JEST);
+    watchman.env.mkdir("node-cache");
+    let run = format!(
+        "NODE_PATH='{}/node_modules' node ../client.js \"$(pwd -P)\" ../node-cache",
+        packages.display()
+    );
+    let output = watchman.sh(Path::new("."), &run).exits(0);
+    assert_eq!(output.stdout_text(), "3\nnew.js\n", "{}", output.text());
+    // It did not read the tree itself.
+    assert_eq!(watchman.ask(&json!(["watch-list"]))["roots"], json!([watchman.root()]));
+}
+
+/// Prints the number of files, and then which one is new.
+const CLIENT_OF_JEST: &str = "
+    const fs = require('fs'), HasteMap = require('jest-haste-map').default;
+    const root = process.argv[2];
+    setTimeout(() => process.exit(3), 600000);
+    (async () => {
+        const map = await HasteMap.create({ id: 'x', rootDir: root, roots: [root], extensions: ['js', 'txt'],
+            maxWorkers: 1, platforms: [], console, computeSha1: false, computeDependencies: false,
+            retainAllFiles: true, useWatchman: true, watch: true, cacheDirectory: process.argv[3], resetCache: false });
+        const files = (await map.build()).hasteFS.getAllFiles();
+        map.on('change', event => {
+            console.log(event.eventsQueue.map(it => it.filePath.slice(root.length + 1)).join());
+            map.end().then(() => process.exit(0));
+        });
+        console.log(files.length);
+        fs.writeFileSync(root + '/new.js', '1');
+    })().catch(error => { console.error(error); process.exit(4); });";
+
+/// Clients ask what there is before they start a service.
+#[test]
+fn watchman_capabilities_without_service_answered() {
+    let env = TestEnv::new();
+    let ask = |words: &[&str]| {
+        env.transect(["service", "watchman", "--no-spawn", "--socket", "s"].iter().chain(words))
+    };
+    let answer = ask(&["list-capabilities"]).exits(0).json();
+    assert!(answer["version"].is_string(), "{answer}");
+    let all = answer["capabilities"].as_array().expect("a list");
+    assert!(all.contains(&json!("cmd-query")), "{answer}");
+    let refused = ask(&["watch-list"]).exits(2).stderr_text();
+    assert!(refused.contains("no service answers at"), "{refused}");
+}

@@ -72,11 +72,7 @@ impl Commands<'_> {
     /// The reason why it cannot be executed.
     pub(super) fn run(&self, name: &str, args: &[Value]) -> Option<Result<Value, String>> {
         Some(match name {
-            "version" => version(args.first()),
-            "list-capabilities" => {
-                let all: Vec<Value> = capabilities().map(Value::from).collect();
-                Ok(Value::object([("capabilities", all.into())]))
-            }
+            "version" | "list-capabilities" => return about_itself(name, args),
             // No option of Watchman's configuration has an effect here.
             "get-config" => Ok(Value::object([("config", Value::object([]))])),
             "watch" => self.watch(args),
@@ -165,6 +161,31 @@ impl Commands<'_> {
             self.trees.release(root);
         }
         view.map(drop)
+    }
+}
+
+/// Returns the answer to a command that needs no service, or `None`: clients ask what there is before they start one.
+pub fn answer_without_service(command: &Value) -> Option<Value> {
+    let (name, args) = command.array()?.split_first()?;
+    let answer = about_itself(name.str()?, args)?;
+    Some(whole(answer))
+}
+
+/// Returns an answer, or the reason why there is none, with the version of the program.
+pub(super) fn whole(answer: Result<Value, String>) -> Value {
+    let mut answer = answer.unwrap_or_else(|why| Value::object([("error", why.into())]));
+    answer.push("version", env!("CARGO_PKG_VERSION"));
+    answer
+}
+
+fn about_itself(name: &str, args: &[Value]) -> Option<Result<Value, String>> {
+    match name {
+        "version" => Some(version(args.first())),
+        "list-capabilities" => {
+            let all: Vec<Value> = capabilities().map(Value::from).collect();
+            Some(Ok(Value::object([("capabilities", all.into())])))
+        }
+        _ => None,
     }
 }
 

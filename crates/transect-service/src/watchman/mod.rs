@@ -10,6 +10,7 @@ mod value;
 mod wire;
 
 pub use client::ask;
+pub use commands::answer_without_service;
 pub(crate) use session::{Host, Session};
 pub use value::Value;
 pub(crate) use wire::is_watchman;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use transect_live::{Listening, SharedTree};
 
-use super::commands::{Commands, value_of};
+use super::commands::{Commands, value_of, whole};
 use super::query::{Found, Query, clock_text};
 use super::value::Value;
 use super::wire::{Encoding, take_message};
@@ -132,7 +132,7 @@ impl<'a> Session<'a> {
             "shutdown-server" => Ok(Value::object([("shutdown-server", true.into())])),
             _ => commands.run(name, args).unwrap_or_else(|| Err(format!("unknown command {name}"))),
         };
-        self.send(encoding, answer.unwrap_or_else(|why| Value::object([("error", why.into())])))?;
+        self.send(encoding, answer)?;
         if name == "shutdown-server" {
             end();
         }
@@ -145,11 +145,10 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Sends an object, with the version of the program.
-    fn send(&mut self, encoding: Encoding, mut object: Value) -> io::Result<()> {
-        object.push("version", env!("CARGO_PKG_VERSION"));
+    /// Sends an answer, or the reason why there is none.
+    fn send(&mut self, encoding: Encoding, answer: Result<Value, String>) -> io::Result<()> {
         self.out.clear();
-        encoding.append(&mut self.out, &object);
+        encoding.append(&mut self.out, &whole(answer));
         self.open.send(&self.out)
     }
 
@@ -216,7 +215,7 @@ impl<'a> Session<'a> {
                         self.subscriptions.remove(place);
                     let mut object = unilateral(&name, value_of(&root));
                     object.push("canceled", true);
-                    self.send(encoding, object)?;
+                    self.send(encoding, Ok(object))?;
                 }
             }
         }
@@ -227,7 +226,7 @@ impl<'a> Session<'a> {
         let Subscription { name, root, encoding, .. } = &self.subscriptions[place];
         let (mut object, encoding) = (unilateral(name, value_of(root)), *encoding);
         found.add_to(&mut object);
-        self.send(encoding, object)
+        self.send(encoding, Ok(object))
     }
 }
 

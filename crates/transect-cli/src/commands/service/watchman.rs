@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use transect_service::watchman::bser::Version;
-use transect_service::watchman::{Encoding, Value, ask};
+use transect_service::watchman::{Encoding, Value, answer_without_service, ask};
 use transect_service::{Client, Error};
 
 use crate::args::WatchmanArgs;
@@ -46,21 +46,25 @@ pub(super) fn run(args: &WatchmanArgs) -> Result<ExitStatus, CliError> {
         None => user_dirs::service_socket()?,
     };
     let name = command.array().and_then(|words| words.first()).and_then(Value::str);
+    let encoded = |answer: &Value| {
+        let mut bytes = Vec::new();
+        encoding.append(&mut bytes, answer);
+        bytes
+    };
     let answer = match name {
         Some("get-sockname") => {
             if let Err(Error::NotRunning(..)) = Client::connect(&socket).map(drop) {
                 start(args, &socket)?;
             }
-            let mut answer = Vec::new();
-            encoding.append(&mut answer, &listens_at(&socket));
-            answer
+            encoded(&listens_at(&socket))
         }
-        _ => match ask(&socket, encoding, &command) {
-            Err(Error::NotRunning(..)) => {
+        _ => match (ask(&socket, encoding, &command), answer_without_service(&command)) {
+            (Err(Error::NotRunning(..)), Some(answer)) if args.no_spawn => encoded(&answer),
+            (Err(Error::NotRunning(..)), _) => {
                 start(args, &socket)?;
                 ask(&socket, encoding, &command)?
             }
-            answer => answer?,
+            (answer, _) => answer?,
         },
     };
     if name == Some("shutdown-server") {
