@@ -18,7 +18,7 @@ use transect_testkit::{wait_until, within};
 use crate::faults::{forest, forest_counts, options};
 use crate::support::{counts, run_fake, schedules};
 
-/// The action of a [`Watched`] sink at its n-th batch, counted over all threads.
+/// The action of a [`Watched`] sink from its n-th batch on, counted over all threads.
 #[derive(Clone, Debug)]
 enum Interruption {
     Nothing,
@@ -63,7 +63,7 @@ impl Sink for Watched {
         let flow = self.inner.visit(visit);
         match &self.interruption {
             Interruption::Quit(at) if batch >= *at => Flow::Quit,
-            Interruption::Cancel(at, cancel) if batch == *at => {
+            Interruption::Cancel(at, cancel) if batch >= *at => {
                 cancel.cancel();
                 flow
             }
