@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -26,8 +27,11 @@ fn mount(env: &TestEnv, test: &str, make: &[&str]) -> Option<Mount> {
 fn write(path: PathBuf, mib: u64, seed: u64) {
     let words = (seed << 32..).map(|n: u64| (n ^ n >> 7).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let bytes: Vec<u8> = words.take((mib * MIB / 8) as usize).flat_map(u64::to_le_bytes).collect();
-    fs::write(&path, bytes).unwrap();
-    File::open(path).unwrap().sync_all().unwrap();
+    let mut file = File::create(path).unwrap();
+    // XFS reserves space behind the end of a file that grows, and may keep it for minutes.
+    file.set_len(mib * MIB).unwrap();
+    file.write_all(&bytes).unwrap();
+    file.sync_all().unwrap();
 }
 
 fn run(program: &str, arguments: &[&Path]) {
