@@ -93,6 +93,8 @@ impl FakeTreeWatch {
             };
             if what.contains(ReadFlags::QUEUE_OVERFLOW) {
                 report(Notification::Lost);
+                // Directories may be new, or elsewhere, without an event.
+                let _ = self.add(state, PathBuf::new());
             }
             if what.contains(ReadFlags::IGNORED) {
                 state.paths.remove(&event.wd());
