@@ -244,6 +244,7 @@ impl<'t> Pass<'t> {
         if self.has_paths
             && self.table().directory_row(directory).is_some_and(|row| self.is_gone(row))
         {
+            self.compared.remove(&directory);
             return Ok(());
         }
         match names {

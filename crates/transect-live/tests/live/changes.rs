@@ -21,6 +21,7 @@ tests! {
     live_tree_many_new_directories_read_and_watched,
     live_tree_renamed_directory_kept_with_changes_below,
     live_tree_renamed_directory_and_one_below_it,
+    live_tree_directories_turned_upside_down,
     live_tree_exchanged_directories,
     live_tree_directory_left_changed_and_returned,
     live_tree_removed_and_made_again,
@@ -125,6 +126,20 @@ fn live_tree_renamed_directory_and_one_below_it(watch: &WatchMethod) {
     fs::write(temp.join("new/2/file"), "1").unwrap();
     fs::write(temp.join("new/0/file"), "2").unwrap();
     assert_eq!(changes(temp.path(), &assert_current(&mut tree)).len(), 2);
+}
+
+/// Each directory is renamed into the one that was in it. The file is changed while its directory has a path of which only
+/// the first name will be known.
+fn live_tree_directories_turned_upside_down(watch: &WatchMethod) {
+    let temp = tree_of(watch, &["a/b/c/d/file"]);
+    let mut tree = open(temp.path(), watch);
+    let rename = |from: &str, to: &str| fs::rename(temp.join(from), temp.join(to)).unwrap();
+    rename("a/b/c", "new");
+    fs::write(temp.join("new/d/file"), "longer than before, much longer").unwrap();
+    rename("a/b", "new/1");
+    rename("new/d", "new/1/2");
+    fs::remove_dir(temp.join("a")).unwrap();
+    assert_current(&mut tree);
 }
 
 fn live_tree_exchanged_directories(watch: &WatchMethod) {
