@@ -18,7 +18,10 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let mut rows = snapshot.rows();
     while let Ok(true) = rows.advance(false) {}
-    let _ = snapshot.largest_directories(StoredMeasure::DiskUsage, &LargestLimits::new(5));
+    let largest = snapshot.largest_directories(StoredMeasure::DiskUsage, &LargestLimits::new(5));
+    if let Ok(Some(largest)) = largest {
+        let _ = snapshot.names_of(&largest.directories);
+    }
     let mut options = DiffOptions::default();
     options.verify = true;
     let _ = diff(&snapshot, &snapshot, &options);

@@ -305,7 +305,7 @@ impl<'s> Searcher<'s> {
         if let Some(reader) = directories {
             directory.clear();
             directory.extend_from_slice(reader.path(row)?);
-            check_name(name, u32::from(!directory.is_empty()), raw.is_some())?;
+            check_name(name, directory.is_empty(), raw.is_some())?;
             if directory.last().is_some_and(|&last| last != b'/') {
                 directory.push(b'/');
             }

@@ -2,9 +2,10 @@
 //! needed are read, and names only where they are shown.
 //!
 //! ```text
-//! totals      ─► the least size that is shown
+//! totals      ─► the least size that may be shown
 //!             ─► rows of that size or more: a tree, as a directory is as large as those in it
 //! link counts ─► names of files with several ─► bytes that these directories share
+//! names       ─► of those that are shown
 //! ```
 
 use std::cmp::Reverse;
@@ -16,7 +17,7 @@ use transect_sys::ReadAt;
 use crate::schema::Column;
 
 use super::Snapshot;
-use super::error::ReadError;
+use super::error::{ReadError, damaged};
 use super::linked_rows::{LinkedRow, LinkedRows};
 use super::page_bounds::PageBounds;
 use super::rows::StoredTotals;
@@ -84,12 +85,11 @@ impl LargestLimits {
     }
 }
 
-/// A directory, without what is in it.
+/// A directory, without its name, which [`Snapshot::names_of`] returns.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LargeDirectory {
-    /// The name as the system stores it; of the root, its path.
-    pub name: Vec<u8>,
+    row: u64,
     /// The directory that holds it, as an index; `None` for the root.
     pub parent: Option<usize>,
     /// The total in the measure.
@@ -138,12 +138,12 @@ impl<S: ReadAt> Snapshot<S> {
         measure: StoredMeasure,
         limits: &LargestLimits,
     ) -> Result<Option<LargestDirectories>, ReadError> {
-        let mut root = self.rows();
-        if !root.advance(true)? || root.entries() != self.len() {
+        let mut rows = self.rows();
+        if !rows.advance(true)? || rows.entries() != self.len() {
             return Ok(None);
         }
-        let Some(total) = root.totals() else { return Ok(None) };
-        root.check_columns()?;
+        let Some(total) = rows.totals() else { return Ok(None) };
+        rows.check_columns()?;
         if limits.totals && total.apparent.max(total.allocated) == u64::MAX {
             // What a saturated sum contains is not known.
             return Ok(None);
@@ -154,27 +154,32 @@ impl<S: ReadAt> Snapshot<S> {
         if candidates.len().saturating_mul(links.len()) > MAX_COMPARED {
             return Ok(None);
         }
-        let mut rows = self.rows();
         let mut directories: Vec<LargeDirectory> = Vec::new();
         // The directories above the current one, and their rows.
         let mut open: Vec<(usize, Range<u64>)> = Vec::new();
         for Candidate { row, size } in candidates {
-            rows.skip_to(row)?;
-            open.truncate(rows.depth() as usize);
+            rows.jump_to(row);
+            let of = row..row.saturating_add(rows.entries());
+            open.retain(|(_, above)| row < above.end);
+            let is_inside = open.last().is_none_or(|(_, above)| of.end <= above.end);
+            if of.is_empty() || !is_inside || rows.number(Column::Depth) != Some(open.len() as u64)
+            {
+                rows.check_columns()?;
+                return damaged("the directories are not a tree");
+            }
             let parent = open.last().map(|(index, _)| *index);
-            let of = row..row + rows.entries();
             let shared_files = || links.iter().filter(|file| file.is_shared(&of));
-            let totals = if limits.totals { rows.totals() } else { None };
-            let totals = totals.map(|totals| {
+            let totals = limits.totals.then(|| {
                 let is_charged = |file: &&LinkedFile| file.is_charged_in(&of, &open);
                 let not_freed = allocated(shared_files().filter(is_charged));
+                let totals = rows.directory_totals();
                 let exclusive = totals.allocated.saturating_sub(not_freed);
                 (totals.of_subtree(rows.newest()), exclusive)
             });
             let shared = allocated(shared_files());
             open.push((directories.len(), of));
             directories.push(LargeDirectory {
-                name: rows.name().to_vec(),
+                row,
                 parent,
                 size,
                 shared,
@@ -183,9 +188,22 @@ impl<S: ReadAt> Snapshot<S> {
                 unread: rows.unread().map(unread_reason),
             });
         }
-        // Of the last row.
         rows.check_columns()?;
         Ok(Some(LargestDirectories { total, hard_links, directories }))
+    }
+
+    /// Returns the names of directories as the system stores them; of the root, its path. In tree order, each page of names
+    /// is read once.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged.
+    pub fn names_of<'d>(
+        &self,
+        directories: impl IntoIterator<Item = &'d LargeDirectory>,
+    ) -> Result<Vec<Vec<u8>>, ReadError> {
+        let mut rows = self.rows();
+        let directories = directories.into_iter();
+        directories.map(|of| Ok(rows.name_at(of.row, of.parent.is_none())?.to_vec())).collect()
     }
 
     /// Returns the directories that may be among the largest, in tree order; `None` if they are too many.

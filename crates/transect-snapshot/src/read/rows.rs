@@ -270,15 +270,7 @@ impl<'s> RowReader<'s> {
         }
         self.depth = depth;
         self.file_type = self.stored_type();
-        const NAMES: RangeInclusive<usize> = Column::Name as usize..=Column::NameRaw as usize;
-        // Only columns that are not read on demand are used here.
-        let [name, raw] = &mut self.columns[NAMES] else { unreachable!("BUG: no columns") };
-        let (names, raw) = (name.get_mut(), raw.get_mut().bytes(row));
-        let name = raw.or_else(|| names.bytes(row)).unwrap_or_default();
-        match raw.is_none() && depth > 0 && names.is_plain {
-            true => check_plain_name(name)?,
-            false => check_name(name, depth, raw.is_some())?,
-        }
+        let name = name_in(&mut self.columns, row, depth == 0)?;
         if level > 0 && self.names.get(level).is_some_and(|before| before >= name) {
             return damaged("the names of a directory are not sorted");
         }
@@ -294,7 +286,7 @@ impl<'s> RowReader<'s> {
         Ok(())
     }
 
-    fn number(&self, column: Column) -> Option<u64> {
+    pub(super) fn number(&self, column: Column) -> Option<u64> {
         self.with_column(column, |reader, row| reader.number(row))
     }
 
@@ -391,13 +383,26 @@ impl<'s> RowReader<'s> {
         attributes
     }
 
-    /// Goes to any row, whose place in the tree is not checked, and returns its type and some of its attributes.
+    /// Goes to any row, whose place in the tree is not checked: its name, depth and type stay those of the row before.
+    pub(super) fn jump_to(&mut self, row: u64) {
+        self.row = row;
+    }
+
+    /// Returns the name of any row.
+    pub(super) fn name_at(&mut self, row: u64, is_root: bool) -> Result<&[u8], ReadError> {
+        for column in [Column::Name, Column::NameRaw] {
+            self.column(column).page_of(row)?;
+        }
+        name_in(&mut self.columns, row, is_root)
+    }
+
+    /// Goes to any row, as [`RowReader::jump_to`], and returns its type and some of its attributes.
     pub(crate) fn attributes_at(
         &mut self,
         row: u64,
         fields: FieldMask,
     ) -> Result<Attributes, ReadError> {
-        self.row = row;
+        self.jump_to(row);
         self.file_type = self.stored_type();
         let attributes = self.attributes_of(fields);
         self.check_columns()?;
@@ -416,17 +421,20 @@ impl<'s> RowReader<'s> {
 
     /// Returns the totals of a directory; `None` for anything else.
     pub fn totals(&self) -> Option<StoredTotals> {
-        (self.file_type == FileType::Directory).then(|| {
-            let number = |column| self.number(column).unwrap_or(0);
-            StoredTotals {
-                entries: number(Column::Entries),
-                files: number(Column::Files),
-                directories: number(Column::Directories),
-                apparent: number(Column::TotalSize),
-                allocated: number(Column::TotalAllocated),
-                errors: number(Column::Errors),
-            }
-        })
+        (self.file_type == FileType::Directory).then(|| self.directory_totals())
+    }
+
+    /// Returns the totals of a row that is a directory.
+    pub(super) fn directory_totals(&self) -> StoredTotals {
+        let number = |column| self.number(column).unwrap_or(0);
+        StoredTotals {
+            entries: number(Column::Entries),
+            files: number(Column::Files),
+            directories: number(Column::Directories),
+            apparent: number(Column::TotalSize),
+            allocated: number(Column::TotalAllocated),
+            errors: number(Column::Errors),
+        }
     }
 
     /// Returns the newest change of any content in and below a directory, in nanoseconds since 1970 UTC.
@@ -466,6 +474,23 @@ fn all_columns<'s>(
     Column::ALL.iter().copied().map(reader).collect()
 }
 
+/// Returns the name of a row, whose pages are decompressed.
+fn name_in<'c>(
+    columns: &'c mut [RefCell<ColumnReader<'_>>],
+    row: u64,
+    is_root: bool,
+) -> Result<&'c [u8], ReadError> {
+    const NAMES: RangeInclusive<usize> = Column::Name as usize..=Column::NameRaw as usize;
+    let [name, raw] = &mut columns[NAMES] else { unreachable!("BUG: no columns") };
+    let (names, raw) = (name.get_mut(), raw.get_mut().bytes(row));
+    let name = raw.or_else(|| names.bytes(row)).unwrap_or_default();
+    match raw.is_none() && !is_root && names.is_plain {
+        true => check_plain_name(name)?,
+        false => check_name(name, is_root, raw.is_some())?,
+    }
+    Ok(name)
+}
+
 /// As [`check_name`], for a name below a root in a page of ASCII text without separators.
 fn check_plain_name(name: &[u8]) -> Result<(), ReadError> {
     match matches!(name, b"" | b"." | b"..") || name.len() > MAX_NAME_BYTES {
@@ -474,10 +499,10 @@ fn check_plain_name(name: &[u8]) -> Result<(), ReadError> {
     }
 }
 
-pub(crate) fn check_name(name: &[u8], depth: u32, is_raw: bool) -> Result<(), ReadError> {
-    let is_valid = match depth {
-        0 => !name.is_empty() && name.len() <= MAX_ROOT_BYTES && !name.contains(&0),
-        _ => {
+pub(crate) fn check_name(name: &[u8], is_root: bool, is_raw: bool) -> Result<(), ReadError> {
+    let is_valid = match is_root {
+        true => !name.is_empty() && name.len() <= MAX_ROOT_BYTES && !name.contains(&0),
+        false => {
             !matches!(name, b"" | b"." | b"..")
                 && name.len() <= MAX_NAME_BYTES
                 && !name.iter().any(|&byte| byte == b'/' || byte == 0)

@@ -48,7 +48,11 @@ fn list(file: &File, _: &File) -> Result<String, ReadError> {
 fn usage(file: &File, _: &File) -> Result<String, ReadError> {
     let mut limits = LargestLimits::new(4);
     limits.totals = true;
-    let largest = |measure| file.largest_directories(measure, &limits);
+    let largest = |measure| -> Result<_, ReadError> {
+        let largest = file.largest_directories(measure, &limits)?.expect("one tree");
+        let names = file.names_of(&largest.directories)?;
+        Ok((largest, names))
+    };
     let largest = (largest(StoredMeasure::DiskUsage)?, largest(StoredMeasure::Apparent)?);
     let partial = file.partial_table(FieldMask::MTIME, 4, true)?;
     let totals = |partial: PartialTable| {

@@ -212,7 +212,9 @@ proptest! {
                 ];
             }
             let limits = LargestLimits::new(3);
-            let _ = damaged.largest_directories(StoredMeasure::DiskUsage, &limits);
+            if let Ok(Some(largest)) = damaged.largest_directories(StoredMeasure::DiskUsage, &limits) {
+                let _ = damaged.names_of(&largest.directories);
+            }
             let _ = damaged.partial_table(FieldMask::MTIME, 3, true);
             let mut options = DiffOptions::default();
             options.verify = true;

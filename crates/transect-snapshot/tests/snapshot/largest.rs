@@ -43,10 +43,11 @@ fn expected(table: &Table, measure: StoredMeasure, limits: &LargestLimits) -> Ve
     table.iter().filter(is_candidate).filter(is_shown).map(fact).collect()
 }
 
-fn found(largest: &LargestDirectories) -> Vec<String> {
+fn found(snapshot: &Snapshot<Vec<u8>>, largest: &LargestDirectories) -> Vec<String> {
+    let names = snapshot.names_of(&largest.directories).expect("a snapshot");
     let mut paths: Vec<std::path::PathBuf> = Vec::new();
-    let fact = |of: &transect_snapshot::LargeDirectory| {
-        let name = transect_sys::name_from_bytes(of.name.clone());
+    let fact = |(of, name): (&transect_snapshot::LargeDirectory, Vec<u8>)| {
+        let name = transect_sys::name_from_bytes(name);
         let path: std::path::PathBuf = match of.parent {
             // Not `join`: a made-up name with a backslash would be a whole path on Windows.
             Some(parent) => {
@@ -64,7 +65,7 @@ fn found(largest: &LargestDirectories) -> Vec<String> {
         let numbers = (of.size, of.shared, of.errors);
         format!("{path:?} {numbers:?} {:?} {:?}", of.totals, of.unread)
     };
-    largest.directories.iter().map(fact).collect()
+    largest.directories.iter().zip(names).map(fact).collect()
 }
 
 /// Compares the answers of a snapshot and of its table; returns whether the snapshot had one.
@@ -80,7 +81,11 @@ fn assert_equal(
         // Only the table knows what such sums contain.
         return limits.totals && total.apparent.max(total.disk_usage) == u64::MAX;
     };
-    assert_eq!(found(&answer), expected(&table, measure, limits), "{measure:?} {limits:?}");
+    assert_eq!(
+        found(snapshot, &answer),
+        expected(&table, measure, limits),
+        "{measure:?} {limits:?}"
+    );
     assert_eq!(answer.hard_links, table.hard_links());
     assert_eq!(answer.total.entries, total.entries());
     assert_eq!((answer.total.apparent, answer.total.allocated), (total.apparent, total.disk_usage));

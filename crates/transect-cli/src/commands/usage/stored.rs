@@ -1,7 +1,7 @@
 //! The largest directories of a snapshot, from the totals that are stored with them: the entries in them
 //! are not read.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -57,12 +57,17 @@ pub(super) fn show(
     let in_directory = |of, _| children.get(&of).cloned().unwrap_or_default();
     let folds = |of: usize| !is_exact && notes_of(&directories[of]).is_empty();
     let lines = tree::largest(limits, folds, in_directory);
+    let named: BTreeSet<usize> =
+        lines.iter().flat_map(|line| line.above.iter().chain([&line.row])).copied().collect();
+    let names = snapshot.names_of(named.iter().map(|&of| &directories[of]));
+    let names = names.map_err(|error| cannot_read(path, &error))?;
+    let names: Names = named.into_iter().zip(names.into_iter().map(name_from_bytes)).collect();
     if is_exact {
-        let rows = lines.iter().map(|line| report_entry(&directories, line)).collect();
+        let rows = lines.iter().map(|line| report_entry(&directories, &names, line)).collect();
         report::print(
             args,
             &Report {
-                roots: vec![path_of(&directories, 0)],
+                roots: vec![path_of(&directories, &names, 0)],
                 outcome: None,
                 unverified: snapshot.metadata().unverified,
                 elapsed: began.elapsed(),
@@ -78,9 +83,10 @@ pub(super) fn show(
         )?;
         return Ok(Some(end));
     }
+    let lines = lines.into_iter().map(|line| entry_line(&directories, &names, line));
     let shown = Shown {
         measure,
-        lines: Lines::Tree(lines.into_iter().map(|line| entry_line(&directories, line)).collect()),
+        lines: Lines::Tree(lines.collect()),
         whole: directories.first().map_or(0, |root| root.size),
         total,
         interrupted,
@@ -92,11 +98,14 @@ pub(super) fn show(
     Ok(Some(end))
 }
 
-fn report_entry(directories: &[LargeDirectory], line: &Line<usize>) -> ReportEntry {
+/// Those of the directories that are shown, by index.
+type Names = HashMap<usize, OsString>;
+
+fn report_entry(directories: &[LargeDirectory], names: &Names, line: &Line<usize>) -> ReportEntry {
     let of = &directories[line.row];
     let (totals, exclusive) = of.totals.unwrap_or_default();
     ReportEntry {
-        path: path_of(directories, line.row),
+        path: path_of(directories, names, line.row),
         depth: line.last.len(),
         file_type: FileType::Directory,
         totals,
@@ -108,20 +117,20 @@ fn report_entry(directories: &[LargeDirectory], line: &Line<usize>) -> ReportEnt
     }
 }
 
-fn path_of(directories: &[LargeDirectory], of: usize) -> PathBuf {
+/// A directory is shown only below those that it is in.
+fn path_of(directories: &[LargeDirectory], names: &Names, of: usize) -> PathBuf {
     let above = |&of: &usize| directories[of].parent;
-    let names: Vec<usize> = std::iter::successors(Some(of), above).collect();
+    let inside: Vec<usize> = std::iter::successors(Some(of), above).collect();
     let mut path = OsString::new();
-    for of in names.into_iter().rev() {
-        push_name(&mut path, &name_from_bytes(directories[of].name.clone()));
+    for of in inside.into_iter().rev() {
+        push_name(&mut path, &names[&of]);
     }
     path.into()
 }
 
-fn entry_line(directories: &[LargeDirectory], line: Line<usize>) -> EntryLine {
-    let name = |of: usize| name_from_bytes(directories[of].name.clone());
+fn entry_line(directories: &[LargeDirectory], names: &Names, line: Line<usize>) -> EntryLine {
     EntryLine {
-        name: line.name(name),
+        name: line.name(|of| &names[&of]),
         size: line.size,
         exclusive: None,
         last: line.last,
