@@ -108,7 +108,7 @@ fn watchman_started_on_demand_answers_queries() {
         assert_eq!((&fresh["is_fresh_instance"], names(&fresh).len()), (&json!(true), 0));
     }
     for (query, why) in [
-        (json!({"fields": ["content.sha1hex"]}), "unknown field name 'content.sha1hex'"),
+        (json!({"fields": ["oclock"]}), "unknown field name 'oclock'"),
         (json!({"expression": ["pcre", "a"]}), "unknown expression term 'pcre'"),
         (json!({"since": 1}), "`since` is not a clock"),
     ] {

@@ -1,13 +1,16 @@
 //! Watchman's queries: which files of a followed tree exist, or changed since a clock.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use sha1::{Digest as _, Sha1};
 use transect::table::{Row, Table, TreeOrder};
 use transect::{Attributes, FieldMask, FileType};
 use transect_live::{Change, ChangeKind, Cursor, SharedTree, View};
 use transect_sys::file::query_attributes;
+use transect_sys::input::open_regular;
 use transect_sys::name_from_bytes;
 
 use super::expression::{Candidate, Expression, Pattern, has_suffix, letter, suffixes};
@@ -102,7 +105,8 @@ fields! {
     "mode" => Mode,
     "nlink" => Links,
     "uid" => User,
-    "gid" => Group
+    "gid" => Group,
+    "content.sha1hex" => Sha1
 }
 
 impl Field {
@@ -246,7 +250,12 @@ impl Query {
             attributes = query_attributes(&base.join(path_of(name)), want, false).ok();
         }
         // It may have gone just now.
-        let value = |field: &Field| value_of(*field, file, attributes.as_ref());
+        let value = |field: &Field| match field {
+            Field::Sha1 if attributes.is_some() && file_type == FileType::File => {
+                sha1(&base.join(path_of(name)))
+            }
+            _ => value_of(*field, file, attributes.as_ref()),
+        };
         Some(match self.fields.as_slice() {
             [only] => value(only),
             fields => Value::Object(
@@ -286,6 +295,22 @@ fn value_of(field: Field, file: &File<'_>, attributes: Option<&Attributes>) -> V
         Field::Links => number(|it| it.nlink().map(u64::from)),
         Field::User => number(|it| it.uid().map(u64::from)),
         Field::Group => number(|it| it.gid().map(u64::from)),
+        // Only a file has one.
+        Field::Sha1 => Value::Null,
+    }
+}
+
+/// Returns the digest of a file's content; null if the file no longer exists, an object with the reason if it cannot be read.
+/// If it is written to meanwhile, that is a change after the answer's clock.
+fn sha1(path: &Path) -> Value {
+    let mut hasher = Sha1::new();
+    match open_regular(path).and_then(|mut file| io::copy(&mut file, &mut hasher)) {
+        Ok(_) => format!("{:x}", hasher.finalize()).into(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Value::Null,
+        Err(error) => {
+            let why = format!("cannot read '{}': {}", path.display(), transect::reason(&error));
+            Value::object([("error", why.into())])
+        }
     }
 }
 
@@ -402,4 +427,32 @@ fn path(value: &Value, ignore_case: bool) -> Result<Expression, String> {
     let itself = vec!["name".into(), path.clone(), "wholename".into()];
     let either = vec!["anyof".into(), below.into(), itself.into()].into();
     Expression::parse(&either, ignore_case)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use transect_testkit::TempDir;
+
+    use super::*;
+
+    /// FIPS 180-4's examples.
+    #[test]
+    fn sha1_of_files_and_of_what_cannot_be_read() {
+        let temp = TempDir::new();
+        let path = temp.join("a");
+        for (content, expected) in [
+            ("abc".to_owned(), "a9993e364706816aba3e25717850c26c9cd0d89d"),
+            ("a".repeat(1_000_000), "34aa973cd4c4daa4f61eeb2bdbad27316534016f"),
+        ] {
+            fs::write(&path, content).unwrap();
+            assert_eq!(sha1(&path), expected.into());
+        }
+        assert_eq!(sha1(&temp.join("none")), Value::Null);
+        let error = sha1(temp.path());
+        let error = error.get("error").and_then(Value::str).unwrap();
+        let expected = format!("cannot read '{}': ", temp.path().display());
+        assert!(error.starts_with(&expected), "{error}");
+    }
 }

@@ -1,5 +1,6 @@
 //! Clients that speak Watchman's protocol on the socket of the service.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -134,4 +135,38 @@ fn watchman_subscription_and_own_client_learn_of_watch_del_by_another_client() {
     let answer = within("the answer", move || waiting.join().unwrap());
     // Its request may have come after the command.
     assert!(answer.is_err() || answer.unwrap().header.is_root_gone);
+}
+
+/// As of Watchman 4.9, tried beside it.
+#[test]
+fn watchman_query_digests_of_files_and_null_of_others() {
+    let (served, root) = following();
+    let run = |query: &str| {
+        let query = command("query", &[root.to_str().unwrap()], query);
+        let answer = ask(&served.socket(), Encoding::Json, &query).unwrap();
+        let (_, answer, _) = take_message(&answer, usize::MAX).unwrap().unwrap();
+        let clock =
+            answer.get("clock").and_then(Value::str).unwrap_or_else(|| panic!("{answer:?}"));
+        let files = answer.get("files").and_then(Value::array).unwrap();
+        let key = |key: &str, file: &Value| file.get(key).cloned().unwrap();
+        let text = |value: Value| value.str().map(str::to_owned).unwrap();
+        let of_file = |file| (text(key("name", file)), key("content.sha1hex", file));
+        (clock.to_owned(), files.iter().map(of_file).collect::<BTreeMap<_, _>>())
+    };
+    let expect = |digests: &[(&str, &Value)]| {
+        let owned = |&(name, digest): &(&str, &Value)| (name.to_owned(), digest.clone());
+        digests.iter().map(owned).collect::<BTreeMap<_, _>>()
+    };
+    let abc = &"a9993e364706816aba3e25717850c26c9cd0d89d".into();
+    fs::create_dir(root.join("sub")).unwrap();
+    fs::write(root.join("sub/a"), "abc").unwrap();
+    fs::write(root.join("gone"), "abc").unwrap();
+    let fields = r#""fields": ["name", "content.sha1hex"]"#;
+    let (clock, all) = run(&format!("{{{fields}}}"));
+    assert_eq!(all, expect(&[("gone", abc), ("sub", &Value::Null), ("sub/a", abc)]));
+    fs::remove_file(root.join("gone")).unwrap();
+    fs::write(root.join("sub/a"), "").unwrap();
+    let (_, changed) = run(&format!(r#"{{"since": "{clock}", {fields}}}"#));
+    let empty = &"da39a3ee5e6b4b0d3255bfef95601890afd80709".into();
+    assert_eq!(changed, expect(&[("gone", &Value::Null), ("sub/a", empty)]));
 }
