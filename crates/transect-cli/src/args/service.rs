@@ -95,7 +95,7 @@ Examples:
 Exit codes: 0 ended as requested; 2 wrong usage, or it could not start.";
 
 const WATCHMAN_NOTES: &str = "\
-Clients of Watchman (Jest, pywatchman, Mercurial, git's sample hook) run a program `watchman`. This script is one:
+Clients of Watchman (Jest, Metro, pywatchman, Mercurial, git's sample hook) run a program `watchman`. This script is one:
 
     #!/bin/sh
     exec transect service watchman \"$@\"
@@ -134,7 +134,7 @@ pub(crate) enum ServiceCommand {
     /// Report changes of whole file systems to programs of all users, as root
     #[command(after_long_help = WATCH_HELPER_NOTES)]
     WatchHelper(WatchHelperArgs),
-    /// Answer as the program `watchman`, for clients of its protocol (Jest, Mercurial)
+    /// Answer as the program `watchman`, for clients of its protocol (Jest, Metro)
     #[command(after_long_help = WATCHMAN_NOTES)]
     Watchman(WatchmanArgs),
 }

@@ -1,5 +1,5 @@
-//! Unchanged clients of Watchman, which ask `transect live`: pywatchman, git's sample hook, Mercurial's fsmonitor, and Jest's
-//! file map.
+//! Unchanged clients of Watchman, which ask `transect live`: pywatchman, git's sample hook, Mercurial's fsmonitor, and the
+//! file maps of Jest and Metro.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -222,13 +222,18 @@ fn watchman_client_mercurial_fsmonitor() {
 
 const HGRC: &str = "[extensions]\nfsmonitor =\n[fsmonitor]\nmode = on\ntimeout = 60\n";
 
-/// Returns the directory with Jest's file map. It stays for later runs.
-fn jest(test: &str) -> Option<PathBuf> {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("npm");
+/// Returns the command that runs `client.js`, above the tree, with a package of npm, which stays for later runs.
+fn node(test: &str, package: &str) -> Option<String> {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("npm-{package}"));
     let mut npm = Command::new("npm");
-    npm.args(["install", "--no-audit", "--no-fund", "--silent", "--prefix"]).arg(&directory);
-    match npm.arg("jest-haste-map@29.7.0").output() {
-        Ok(output) if output.status.success() => Some(directory),
+    // Also fails if the package needs another version of node.
+    npm.args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--engine-strict"]);
+    match npm.arg("--prefix").arg(&directory).arg(package).output() {
+        Ok(output) if output.status.success() => {
+            let modules = directory.join("node_modules");
+            let modules = modules.display();
+            Some(format!("NODE_PATH='{modules}' node ../client.js \"$(pwd -P)\" ../node-cache"))
+        }
         Ok(output) => skip(test, format!("npm: {}", String::from_utf8_lossy(&output.stderr))),
         Err(error) => skip(test, format!("npm: {error}")),
     }
@@ -236,14 +241,10 @@ fn jest(test: &str) -> Option<PathBuf> {
 
 #[test]
 fn watchman_client_jest() {
-    let Some(packages) = jest("watchman_client_jest") else { return };
+    let Some(run) = node("watchman_client_jest", "jest-haste-map@29.7.0") else { return };
     let watchman = Watchman::new();
     watchman.env.text("client.js", CLIENT_OF_JEST);
     watchman.env.mkdir("node-cache");
-    let run = format!(
-        "NODE_PATH='{}/node_modules' node ../client.js \"$(pwd -P)\" ../node-cache",
-        packages.display()
-    );
     let output = watchman.sh(Path::new("."), &run).exits(0);
     assert_eq!(output.stdout_text(), "3\nnew.js\n", "{}", output.text());
     // It did not read the tree itself.
@@ -266,6 +267,63 @@ const CLIENT_OF_JEST: &str = "
         });
         console.log(files.length);
         fs.writeFileSync(root + '/new.js', '1');
+    })().catch(error => { console.error(error); process.exit(4); });";
+
+#[test]
+fn watchman_client_metro() {
+    let Some(run) = node("watchman_client_metro", "metro-file-map@0.84.6") else { return };
+    let watchman = Watchman::new();
+    watchman.env.text("client.js", CLIENT_OF_METRO);
+    watchman.env.mkdir("node-cache");
+    for (name, content) in [("a.js", "abc"), ("sub/b.js", ""), ("sub/c.txt", "ignored")] {
+        watchman.env.text(format!("tree/{name}"), content);
+    }
+    let client = |script: &str| watchman.sh(Path::new("."), script).exits(0).quiet().stdout_text();
+    let (abc, empty) =
+        ("a9993e364706816aba3e25717850c26c9cd0d89d", "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+    let first = format!("a.js {abc}\nsub/b.js {empty}\nread: \nsuccess watchman\nchanged\n");
+    assert_eq!(client(&format!("{run} watch")), first);
+    // It asks for what changed since the clock that it stored.
+    let second = format!("a.js {empty}\nnew.js {abc}\nread: \n");
+    assert_eq!(client(&format!(": >a.js; printf abc >new.js; {run}")), second);
+}
+
+/// Prints files with their digests, those that Metro read itself, the result of its own check of the watcher, and `changed`
+/// after all changes were reported.
+const CLIENT_OF_METRO: &str = "
+    const fs = require('fs'), root = process.argv[2], readFileSync = fs.readFileSync, read = [];
+    fs.readFileSync = (path, ...options) => {
+        if (String(path).startsWith(root)) read.push(path.slice(root.length + 1));
+        return readFileSync(path, ...options);
+    };
+    const { default: FileMap, DiskCacheManager } = require('metro-file-map');
+    setTimeout(() => process.exit(3), 600000);
+    (async () => {
+        const map = new FileMap({ rootDir: root, roots: [root], extensions: ['js'], retainAllFiles: true, maxWorkers: 1,
+            computeSha1: true, enableSymlinks: true, useWatchman: true, watch: process.argv[4] === 'watch', console,
+            healthCheck: { enabled: true, interval: 600000, timeout: 600000, filePrefix: '.check' },
+            cacheManagerFactory: options => new DiskCacheManager(options, { cacheDirectory: process.argv[3] }) });
+        const due = new Set(['* a.js', '+ new.js', '- sub/b.js']);
+        map.on('healthCheck', ({ type, watcher }) => {
+            console.log(type, watcher);
+            fs.writeFileSync(root + '/a.js', 'changed');
+            fs.writeFileSync(root + '/new.js', 'new');
+            fs.unlinkSync(root + '/sub/b.js');
+        });
+        map.on('change', ({ changes: { addedFiles, modifiedFiles, removedFiles } }) => {
+            // Writing a file may be reported as two changes.
+            for (const [path] of addedFiles) due.delete('+ ' + path);
+            for (const [path] of modifiedFiles) due.delete('* ' + path);
+            for (const [path] of removedFiles) due.delete('- ' + path);
+            if (due.size > 0) return;
+            console.log('changed');
+            map.end().then(() => process.exit(0));
+        });
+        const { fileSystem } = await map.build();
+        for (const path of fileSystem.getAllFiles().sort())
+            console.log(path.slice(root.length + 1), fileSystem.getSha1(path));
+        console.log('read:', read.join());
+        if (process.argv[4] !== 'watch') await map.end().then(() => process.exit(0));
     })().catch(error => { console.error(error); process.exit(4); });";
 
 /// Clients ask what there is before they start a service.
