@@ -41,7 +41,7 @@ const FIRST_TASK_ROWS: u64 = NAME_PAGE_ROWS as u64;
 const MAX_THREADS: usize = 16;
 
 /// The number of blocks for each thread but the first: one thread searches a few of them sooner than another starts.
-const THREAD_BLOCKS: usize = 16;
+const THREAD_BLOCKS: usize = 32;
 
 /// An entry that was found.
 #[derive(Debug)]
@@ -139,8 +139,12 @@ impl<S: ReadAt> Snapshot<S> {
             index::blocks_with(&self.source, footer.name_index, footer.rows, search.words())?;
         let blocks = blocks.as_ref();
         let tasks = tasks(&footer.groups, blocks);
-        let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
         let useful = blocks.map_or(MAX_THREADS, |blocks| 1 + blocks.len() / THREAD_BLOCKS);
+        // To count the processors, five files are read.
+        let threads = match useful {
+            1 => 1,
+            _ => std::thread::available_parallelism().map_or(1, |threads| threads.get()),
+        };
         // Ends the tasks that run when no more hits are wanted.
         let is_done = AtomicBool::new(false);
         let stop = || cancel.is_cancelled() || is_done.load(Ordering::Relaxed);
