@@ -48,6 +48,8 @@ impl Values {
         match self {
             Self::Numbers(values) => spread(values, defined),
             Self::Digests(values) => spread(values, defined),
+            // Of most pages of `name_raw`, no row has a value.
+            Self::Bytes(values) if values.ends.is_empty() => values.ends.resize(defined.len(), 0),
             Self::Bytes(values) => {
                 let mut stored = std::mem::take(&mut values.ends).into_iter();
                 let mut last = 0;
