@@ -243,9 +243,10 @@ impl<'s> Searcher<'s> {
             if next >= rows.end {
                 break;
             }
-            let (names, raw) = (self.names.page_of(next)?, self.raw.page_of(next)?);
+            self.names.locate(next)?;
+            let raw = self.raw.page_of(next)?;
             // Both pages have these rows.
-            let end = names.page_end().min(raw.page_end()).min(rows.end);
+            let end = self.names.page_end().min(raw.page_end()).min(rows.end);
             matches.clear();
             others.clear();
             self.search_page(next..end, &mut others, &mut matches)?;
@@ -267,11 +268,18 @@ impl<'s> Searcher<'s> {
         matches: &mut Vec<u64>,
     ) -> Result<(), ReadError> {
         let Self { names, raw, matcher, folded, .. } = self;
-        let (names, raw) = (names.page_of(rows.start)?, raw.page_of(rows.start)?);
+        let raw = raw.page_of(rows.start)?;
         let first = names.page_begin();
         let of_raw =
             (rows.start - raw.page_begin()) as usize..(rows.end - raw.page_begin()) as usize;
         let has_others = raw.defined.get(of_raw).is_none_or(|of_rows| of_rows.contains(&true));
+        // Most pages that the index leaves have no match, and most need not be decoded to prove that.
+        if let Some(word) = matcher.first_word()
+            && !(has_others || matcher.ignore_case || names.may_contain(rows.start, word)?)
+        {
+            return Ok(());
+        }
+        let names = names.page_of(rows.start)?;
         if has_others {
             let are_raw = rows.clone().filter(|&row| raw.bytes(row).is_some());
             others.extend(are_raw.map(|row| (row - first) as usize));

@@ -2,6 +2,7 @@
 
 mod compare;
 
+use memchr::memmem::Finder;
 use transect_sys::ReadAt;
 use zstd::bulk::Decompressor;
 
@@ -13,6 +14,10 @@ use super::error::{ReadError, damaged};
 use super::footer::{Codec, ColumnChunk, RowGroup};
 use super::page::{DATA_PAGE, DICTIONARY_PAGE, MAX_PAGE_BYTES, PageHeader, Window};
 use super::values::{Values, from_dictionary, plain_values};
+
+/// The encodings of pages that have all values one after the other.
+const PLAIN: i64 = 0;
+const DELTA_LENGTH: i64 = 6;
 
 /// A page that was found.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,6 +65,8 @@ pub(crate) struct ColumnReader<'s> {
     shared: Vec<u64>,
     window: Window,
     page: Vec<u8>,
+    /// Where the page begins in the file that `page` has, decompressed; `None` if it was decoded.
+    decompressed: Option<u64>,
     decompressor: Option<Decompressor<'static>>,
     scratch: Vec<u64>,
     /// Whether all names of the current page are ASCII without `/` and NUL: few pages have others.
@@ -103,6 +110,7 @@ impl<'s> ColumnReader<'s> {
             shared: Vec::new(),
             window: Window::default(),
             page: Vec::new(),
+            decompressed: None,
             decompressor: None,
             scratch: Vec::new(),
             is_plain: false,
@@ -125,8 +133,20 @@ impl<'s> ColumnReader<'s> {
         Ok(self)
     }
 
+    /// Returns whether a value in the page of a row can contain a text. The page is decompressed, but not decoded.
+    pub(crate) fn may_contain(&mut self, row: u64, text: &Finder<'_>) -> Result<bool, ReadError> {
+        self.locate(row)?;
+        let page = self.current;
+        // In other pages, values are not stored as a whole.
+        if self.has(row) || !matches!(page.header.encoding, PLAIN | DELTA_LENGTH) {
+            return Ok(true);
+        }
+        self.decompress(&page)?;
+        Ok(text.find(&self.page).is_some())
+    }
+
     /// Finds the page of a row. Nothing is decompressed.
-    pub(super) fn locate(&mut self, row: u64) -> Result<(), ReadError> {
+    pub(crate) fn locate(&mut self, row: u64) -> Result<(), ReadError> {
         if row >= self.group_end || row < self.first {
             self.enter_group(row)?;
         }
@@ -191,9 +211,9 @@ impl<'s> ColumnReader<'s> {
         }
         let page = self.current;
         self.decompress(&page)?;
-        let bytes = std::mem::take(&mut self.page);
-        let read = self.read_page(&page.header, PageBytes::new(&bytes));
-        self.page = bytes;
+        let mut bytes = std::mem::take(&mut self.page);
+        let read = self.read_page(&page.header, &mut bytes);
+        (self.page, self.decompressed) = (bytes, None);
         read?;
         self.decoded = page.header.values;
         Ok(())
@@ -289,6 +309,10 @@ impl<'s> ColumnReader<'s> {
 
     fn decompress(&mut self, page: &Page) -> Result<(), ReadError> {
         let Page { header, begin } = page;
+        if self.decompressed == Some(*begin) {
+            return Ok(());
+        }
+        self.decompressed = None;
         let bytes = self.window.get(self.source, *begin, header.compressed, self.chunk.end)?;
         if header.crc.map_or(self.chunk.is_checked, |crc| crc != crc32fast::hash(bytes)) {
             return damaged("a page has a wrong checksum");
@@ -307,10 +331,11 @@ impl<'s> ColumnReader<'s> {
                 decompressor.decompress_to_buffer(bytes, &mut self.page).map_err(damaged)?;
             }
         }
-        match self.page.len() as u64 == header.size {
-            true => Ok(()),
-            false => damaged("a page has another size"),
+        if self.page.len() as u64 != header.size {
+            return damaged("a page has another size");
         }
+        self.decompressed = Some(*begin);
+        Ok(())
     }
 
     fn read_dictionary(&mut self, header: &PageHeader) -> Result<(), ReadError> {
@@ -319,14 +344,14 @@ impl<'s> ColumnReader<'s> {
             return damaged("a dictionary is larger than its page");
         }
         let mut values = Values::new(self.column);
-        let page = PageBytes::new(&self.page);
-        plain_values(self.column, page, header.values as usize, &mut values)?;
+        plain_values(self.column, &mut self.page, 0, header.values as usize, &mut values)?;
         self.dictionary = Some(values);
         Ok(())
     }
 
-    fn read_page(&mut self, header: &PageHeader, mut page: PageBytes<'_>) -> Result<(), ReadError> {
+    fn read_page(&mut self, header: &PageHeader, bytes: &mut Vec<u8>) -> Result<(), ReadError> {
         let rows = header.values as usize;
+        let mut begin = 0;
         self.defined.clear();
         self.shared.clear();
         self.values.clear();
@@ -336,7 +361,9 @@ impl<'s> ColumnReader<'s> {
             if header.level_encoding != RLE {
                 return damaged("nulls are encoded as in no snapshot");
             }
+            let mut page = PageBytes::new(bytes);
             let length = page.u32()?;
+            begin = 4 + length as usize;
             let levels = PageBytes::new(page.take(length as usize)?);
             count = 0;
             let defined = &mut self.defined;
@@ -351,7 +378,7 @@ impl<'s> ColumnReader<'s> {
                 self.defined.clear();
             }
         }
-        self.read_encoded(header.encoding, page, count)?;
+        self.read_encoded(header.encoding, bytes, begin, count)?;
         if self.values.len() != count {
             return damaged("a page has another number of values");
         }
@@ -366,20 +393,22 @@ impl<'s> ColumnReader<'s> {
         Ok(())
     }
 
-    /// Decodes `count` values (`Encoding` in `parquet.thrift`).
+    /// Decodes `count` values, which begin at an offset (`Encoding` in `parquet.thrift`).
     fn read_encoded(
         &mut self,
         encoding: i64,
-        page: PageBytes<'_>,
+        bytes: &mut Vec<u8>,
+        begin: usize,
         count: usize,
     ) -> Result<(), ReadError> {
         let column = self.column;
+        let page = PageBytes::new(&bytes[begin..]);
         let width = match COLUMNS[column as usize].physical {
             Physical::Int32 => 4,
             _ => 8,
         };
         match (encoding, &mut self.values) {
-            (0, values) => plain_values(column, page, count, values),
+            (PLAIN, values) => plain_values(column, bytes, begin, count, values),
             (2 | 8, values) => {
                 let Some(dictionary) = &self.dictionary else {
                     return damaged("a dictionary is missing");
@@ -389,7 +418,7 @@ impl<'s> ColumnReader<'s> {
             (5, Values::Numbers(values)) if column != Column::Type => {
                 decode::delta(page, count, values).map(drop)
             }
-            (6, Values::Bytes(values)) => {
+            (DELTA_LENGTH, Values::Bytes(values)) => {
                 decode::delta_length(page, count, &mut self.scratch, values)
             }
             (7, Values::Bytes(values)) if column == Column::Dir => {

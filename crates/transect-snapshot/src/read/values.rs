@@ -81,17 +81,19 @@ fn spread<T: Copy + Default>(values: &mut Vec<T>, defined: &[bool]) {
     }));
 }
 
-/// Decodes `count` values, one after the other.
+/// Decodes `count` values, one after the other, which begin at an offset of a page. The bytes of the page are used up.
 pub(super) fn plain_values(
     column: Column,
-    mut page: PageBytes<'_>,
+    page: &mut Vec<u8>,
+    begin: usize,
     count: usize,
     values: &mut Values,
 ) -> Result<(), ReadError> {
+    let mut rest = PageBytes::new(&page[begin..]);
     match values {
         Values::Numbers(values) if column == Column::Type => {
             let mut words = ByteValues::default();
-            decode::plain_bytes(page, count, &mut words)?;
+            decode::plain_bytes(page, begin, count, &mut words)?;
             for index in 0..count {
                 let is_it = |it: &FileType| it.as_str().as_bytes() == words.get(index);
                 match FileType::ALL.iter().position(is_it) {
@@ -103,11 +105,11 @@ pub(super) fn plain_values(
         }
         Values::Numbers(values) => {
             let is_short = COLUMNS[column as usize].physical == Physical::Int32;
-            decode::plain(page, count, if is_short { 4 } else { 8 }, values)
+            decode::plain(rest, count, if is_short { 4 } else { 8 }, values)
         }
-        Values::Bytes(values) => decode::plain_bytes(page, count, values),
+        Values::Bytes(values) => decode::plain_bytes(page, begin, count, values),
         Values::Digests(values) => {
-            values.extend_from_slice(page.take(count * 16)?.as_chunks().0);
+            values.extend_from_slice(rest.take(count * 16)?.as_chunks().0);
             Ok(())
         }
     }

@@ -145,7 +145,7 @@ proptest! {
         let count = values.len();
         let (mut out, mut read) = (Vec::new(), ByteValues::default());
         plain_bytes(values.iter(), &mut out);
-        decode::plain_bytes(PageBytes::new(&out), count, &mut read).unwrap();
+        decode::plain_bytes(&mut out.clone(), 0, count, &mut read).unwrap();
         prop_assert_eq!(all(&read), all(&values));
         out.clear();
         read.clear();
