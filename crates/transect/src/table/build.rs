@@ -4,8 +4,8 @@
 //! each other on purpose.
 
 use std::ffi::OsStr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use transect_sys::{Attributes, FieldMask, FileType, Want};
 
@@ -220,7 +220,8 @@ fn assemble(sink: TableSink) -> Table {
     directories.errors = finish::accumulate_errors(&directories, errors, &order);
     let shared = hard_links::charge(links, &rows, &mut directories, &order);
     finish::accumulate_totals(&mut directories, &order);
-    Table::new(Base { rows, directories, shared, unlisted: Vec::new() }, diagnostics)
+    let (unlisted, name_grams) = (Vec::new(), OnceLock::new());
+    Table::new(Base { rows, directories, shared, unlisted, name_grams }, diagnostics)
 }
 
 impl Sink for TableSink {

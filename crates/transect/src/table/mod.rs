@@ -49,6 +49,7 @@ mod finish;
 mod hard_links;
 mod importer;
 mod lookup;
+mod name_grams;
 mod name_search;
 mod packed;
 mod partial;

@@ -5,15 +5,21 @@ use std::ops::ControlFlow;
 use memchr::memmem::Finder;
 
 use super::columns::Chunk;
+use super::name_grams::NameGrams;
 use super::{Row, Table};
 
 impl Table {
     /// Calls `each` with the rows whose names contain a word, in no meaningful order, until it breaks.
     #[doc(hidden)]
     pub fn rows_with_word(&self, word: &Finder<'_>, mut each: impl FnMut(Row) -> ControlFlow<()>) {
-        let base = self.base.rows.chunks().iter();
-        let chunks = base.chain(self.edits.chunks.iter().map(|chunk| &**chunk));
+        let base = self.base.rows.chunks();
+        let grams = || base.iter().map(NameGrams::of).collect();
+        let grams = self.base.name_grams.get_or_init(grams);
+        let chunks = base.iter().chain(self.edits.chunks.iter().map(|chunk| &**chunk));
         for (number, chunk) in chunks.enumerate() {
+            if grams.get(number).is_some_and(|grams| !grams.may_contain(word.needle())) {
+                continue;
+            }
             let found = search(chunk, word, |index| {
                 let row = Row::new(number, index).expect("BUG: a row beyond all limits");
                 if self.contains(row) { each(row) } else { ControlFlow::Continue(()) }
@@ -99,5 +105,32 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// A chunk that lacks a sequence is passed over, and only that one.
+    #[test]
+    fn rows_with_word_of_several_chunks_are_found() {
+        let mut importer = TableImporter::new(FieldMask::empty());
+        importer.enter(OsStr::new("/root"), &Attributes::of_type(FileType::Directory));
+        for number in 0..200_000 {
+            importer.add_entry(
+                OsStr::new(&format!("file {number:06}")),
+                &Attributes::of_type(FileType::File),
+            );
+        }
+        let table = importer.finish().unwrap();
+        let chunks = table.base.rows.chunks().iter();
+        let with = |word: &str| {
+            let grams = chunks.clone().map(NameGrams::of);
+            grams.map(|grams| grams.may_contain(word.as_bytes())).collect::<Vec<_>>()
+        };
+        assert_eq!(with("quartz"), [false; 4]);
+        assert_eq!(with("e 199"), [false, false, true, true]);
+        let expected = |range: std::ops::Range<usize>| -> BTreeSet<String> {
+            range.map(|number| format!("/root/file {number:06}")).collect()
+        };
+        assert_eq!(found(&table, "quartz"), BTreeSet::new());
+        assert_eq!(found(&table, "e 19999"), expected(199_990..200_000));
+        assert_eq!(found(&table, "e 00000"), expected(0..10));
     }
 }

@@ -12,7 +12,7 @@
 
 use std::ffi::OsStr;
 use std::mem;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use transect_sys::{Attributes, FieldMask};
 
@@ -319,7 +319,8 @@ impl KnownTree {
         let order = directories.preorder();
         directories.errors = finish::accumulate_errors(&directories, errors, &order);
         finish::accumulate_totals(&mut directories, &order);
-        let base = Base { rows, directories, shared: HardLinkIndex::default(), unlisted };
+        let (shared, name_grams) = (HardLinkIndex::default(), OnceLock::new());
+        let base = Base { rows, directories, shared, unlisted, name_grams };
         Ok(Table::new(base, self.diagnostics.counts()))
     }
 
