@@ -8,6 +8,7 @@
 //! entries of a directory are neighbours. Their old rows belong to no directory any more.
 
 use std::ffi::OsStr;
+use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
 use foldhash::fast::FixedState;
@@ -23,7 +24,41 @@ use crate::error::Error;
 /// The number of rows from which on a chunk is not copied to append others, but followed by a new one.
 const FULL_ENOUGH: usize = 512;
 
-pub(super) type Map<K, V> = HashTrieMapSync<K, V, FixedState>;
+pub(super) type Map<K, V, H = NumberState> = HashTrieMapSync<K, V, H>;
+
+/// Puts numbers that follow each other into the same node of a map: then an edit, whose rows and directories do, copies few
+/// nodes. A node has 64 places, which are chosen by six bits of the hash, the lowest ones at the root.
+#[derive(Clone, Debug, Default)]
+pub(super) struct NumberState;
+
+/// See [`NumberState`].
+#[derive(Debug, Default)]
+pub(super) struct NumberHasher(u64);
+
+impl BuildHasher for NumberState {
+    type Hasher = NumberHasher;
+
+    fn build_hasher(&self) -> NumberHasher {
+        NumberHasher(0)
+    }
+}
+
+impl Hasher for NumberHasher {
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("BUG: a key is not a number of 32 bits");
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        let digit = |place: u32| u64::from(number >> (6 * place) & 63);
+        // The highest bits come last: few tables have so many rows.
+        self.0 = digit(3) | digit(2) << 6 | digit(1) << 12 | digit(0) << 18;
+        self.0 |= u64::from(number >> 24) << 24;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
 
 /// The differences to a base. Directories are identified by their index; those that are new have
 /// indices above those of the base.
@@ -53,7 +88,7 @@ pub(super) struct Edits {
     /// Names that became one of several, or no longer are.
     pub(super) names: Map<u32, Option<EditedName>>,
     /// Files with several names; `None` if a file has only one any more.
-    pub(super) files: Map<FileId, Option<Arc<EditedFile>>>,
+    pub(super) files: Map<FileId, Option<Arc<EditedFile>>, FixedState>,
     pub(super) shares: Map<u32, DirectoryShares>,
     /// By how much the number of names beyond the first of each file changed.
     pub(super) extra_names: i64,
