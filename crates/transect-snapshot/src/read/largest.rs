@@ -177,6 +177,8 @@ impl<S: ReadAt> Snapshot<S> {
                 (totals.of_subtree(rows.newest()), exclusive)
             });
             let shared = allocated(shared_files());
+            // Of a tree without errors, the column is not read.
+            let errors = if total.errors == 0 { None } else { rows.errors() };
             open.push((directories.len(), of));
             directories.push(LargeDirectory {
                 row,
@@ -184,7 +186,7 @@ impl<S: ReadAt> Snapshot<S> {
                 size,
                 shared,
                 totals,
-                errors: rows.errors().unwrap_or(0),
+                errors: errors.unwrap_or(0),
                 unread: rows.unread().map(unread_reason),
             });
         }
