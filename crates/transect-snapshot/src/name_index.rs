@@ -9,13 +9,13 @@
 //! between the columns and the description of the file, where other programs do not look.
 //! `docs/FORMAT.md` describes it.
 
-use crate::schema::NAME_PAGE_ROWS;
+use crate::schema::TEXT_PAGE_ROWS;
 
 /// The key of its place, as two numbers: offset and length.
 pub(crate) const INDEX_KEY: &str = "transect.name_index";
 
 /// The number of rows of a block: those of a page, which a search reads as a whole.
-pub(crate) const BLOCK_ROWS: usize = NAME_PAGE_ROWS;
+pub(crate) const BLOCK_ROWS: usize = TEXT_PAGE_ROWS;
 
 /// The number of different hashes of grams, and the maximum number of slices.
 pub(crate) const HASHES: usize = 1 << 16;

@@ -12,9 +12,9 @@ pub(crate) const GROUP_ROWS: usize = 131_072;
 /// The number of rows in a page, at most.
 pub(crate) const PAGE_ROWS: usize = 8192;
 
-/// The number of rows in a page of names, at most. They are smaller, so that a search decompresses less for each
-/// match.
-pub(crate) const NAME_PAGE_ROWS: usize = 2048;
+/// The number of rows in a page of names, or of paths of directories, at most. They are smaller, so that a search
+/// decompresses less for each match.
+pub(crate) const TEXT_PAGE_ROWS: usize = 2048;
 
 /// The length of a page of texts from which on no other text is added. Only long paths reach it: few bytes of names
 /// can stand for many of them.

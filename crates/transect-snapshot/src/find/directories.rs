@@ -27,6 +27,10 @@ impl<'s> DirectoryReader<'s> {
             self.next = page.page_begin();
             self.path.clear();
         }
+        if page.has_whole_paths() && self.next < row {
+            self.path.clear();
+            self.next = row;
+        }
         while self.next <= row {
             let Some((shared, rest)) = page.path_rest(self.next) else {
                 return damaged("paths are encoded as in no snapshot");

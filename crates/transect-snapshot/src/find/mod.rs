@@ -23,7 +23,7 @@ use crate::read::error::ReadError;
 use crate::read::footer::RowGroup;
 use crate::read::rows::check_name;
 use crate::read::{ReadAt, RowReader, Snapshot};
-use crate::schema::{Column, NAME_PAGE_ROWS};
+use crate::schema::{Column, TEXT_PAGE_ROWS};
 
 pub use matcher::Matcher;
 pub use search::{NamePattern, Search};
@@ -36,7 +36,7 @@ use search::NameMatcher;
 const TASK_ROWS: u64 = 32_768;
 
 /// The rows of the first task: those of a page of names. They may have all hits that are wanted.
-const FIRST_TASK_ROWS: u64 = NAME_PAGE_ROWS as u64;
+const FIRST_TASK_ROWS: u64 = TEXT_PAGE_ROWS as u64;
 
 const MAX_THREADS: usize = 16;
 
@@ -382,6 +382,6 @@ mod tests {
         let stop = || checks.replace(checks.get() + 1) == 1;
         let found = searcher.search(0..10_001, None, stop).expect("a snapshot");
         // The first row is the root.
-        assert_eq!(found.count, NAME_PAGE_ROWS as u64 - 1);
+        assert_eq!(found.count, TEXT_PAGE_ROWS as u64 - 1);
     }
 }

@@ -283,6 +283,11 @@ impl<'s> ColumnReader<'s> {
         }
     }
 
+    /// Returns whether no path of the current page shares a part with the one before.
+    pub(crate) fn has_whole_paths(&self) -> bool {
+        self.shared.is_empty()
+    }
+
     /// Returns the path of a row in the current page: the length that it shares with the one before, and the rest.
     pub(crate) fn path_rest(&self, row: u64) -> Option<(u64, &[u8])> {
         // Another encoding shares nothing.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::schema::{ColumnSpec, Layout, NAME_PAGE_ROWS, PAGE_ROWS, Physical, TEXT_PAGE_BYTES};
+use crate::schema::{ColumnSpec, Layout, Physical, TEXT_PAGE_BYTES, TEXT_PAGE_ROWS};
 
 use super::bounds::Bounds;
 use super::columns::{ColumnValues, Values};
@@ -77,11 +77,9 @@ impl ColumnEncoder {
         }
         let texts = match &column.values {
             Values::Bytes(names) if spec.name == "name" => {
-                Some(self.encode_texts(spec, rows, NAME_PAGE_ROWS, |row| names.get(row)))
+                Some(self.encode_texts(spec, rows, |row| names.get(row)))
             }
-            Values::RepeatedBytes(dirs) => {
-                Some(self.encode_texts(spec, rows, PAGE_ROWS, |row| dirs.get(row)))
-            }
+            Values::RepeatedBytes(dirs) => Some(self.encode_texts(spec, rows, |row| dirs.get(row))),
             _ => None,
         };
         if let Some(pages) = texts {
@@ -98,16 +96,15 @@ impl ColumnEncoder {
         Ok(ColumnPage::Encoded(vec![page?]))
     }
 
-    /// Encodes texts, of which every row has one, in pages of at most `most` rows and little more than
+    /// Encodes texts, of which every row has one, in pages of at most [`TEXT_PAGE_ROWS`] and little more than
     /// [`TEXT_PAGE_BYTES`].
     fn encode_texts<'t>(
         &mut self,
         spec: &ColumnSpec,
         rows: usize,
-        most: usize,
         text: impl Fn(usize) -> &'t [u8] + Copy,
     ) -> io::Result<Vec<DataPage>> {
-        let mut pages = Vec::with_capacity(rows.div_ceil(most));
+        let mut pages = Vec::with_capacity(rows.div_ceil(TEXT_PAGE_ROWS));
         let has_bounds = Bounds::are_stored(spec);
         let mut distinct: Vec<&[u8]> = Vec::new();
         let mut first = 0;
@@ -115,7 +112,7 @@ impl ColumnEncoder {
             self.content.clear();
             distinct.clear();
             let mut end = first;
-            while end < rows.min(first + most) && self.content.len() < TEXT_PAGE_BYTES {
+            while end < rows.min(first + TEXT_PAGE_ROWS) && self.content.len() < TEXT_PAGE_BYTES {
                 let value = text(end);
                 encodings::plain_bytes(std::iter::once(value), &mut self.content);
                 // Many neighbours have the same path, which is compared only once.
