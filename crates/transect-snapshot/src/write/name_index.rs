@@ -98,15 +98,15 @@ impl NameIndexWriter {
         self.tiles.append(&turned)
     }
 
-    /// Returns the shape with as many slices as a block has hashes on average. Then about 60 % of the bits are set, and
-    /// each slice that a search reads rules out most.
+    /// Returns the shape with at least a third more slices than a block has hashes on average. Then about half of the bits
+    /// are set, and a word with six grams leaves one page of 64 to be read in vain.
     fn shape(&self) -> IndexShape {
         let blocks = self.rows.div_ceil(BLOCK_ROWS);
-        let slice_hashes = (HASHES * blocks) as u64 / self.set.max(1);
+        let slice_hashes = 3 * (HASHES * blocks) as u64 / (4 * self.set.max(1));
         IndexShape {
             rows: self.rows as u64,
             block_rows: BLOCK_ROWS as u32,
-            slice_hashes: slice_hashes.min(MAX_SLICE_HASHES.into()) as u32,
+            slice_hashes: slice_hashes.clamp(1, MAX_SLICE_HASHES.into()) as u32,
         }
     }
 
@@ -214,12 +214,13 @@ mod tests {
             1023 => [0, 1 << 3],
             _ => [0, 0],
         });
-        // A third of all bits: three hashes each, and one in the last slice.
-        bits[..4 * BLOCK_BYTES].fill(0xff);
+        // A quarter of all bits: three hashes each, and one in the last slice.
+        bits[..3 * BLOCK_BYTES].fill(0xff);
+        bits[3 * BLOCK_BYTES] = 0;
         bits[BLOCK_BYTES - 1] = 0x7f;
         assert_slices(&encode(rows, &bits), shape(3), &|slice| match slice {
-            21845 => [0b1110, 1 << 3],
-            _ => [0b1111, 0],
+            21845 => [0b110, 1 << 3],
+            _ => [0b111, 0],
         });
         bits.fill(0xff);
         assert_slices(&encode(rows, &bits), shape(1), &|_| [0xff, 0x0f]);
