@@ -37,6 +37,7 @@
 mod change;
 mod inbox;
 mod journal;
+mod listeners;
 mod live_tree;
 mod lookup;
 mod mirror;
@@ -47,11 +48,14 @@ mod resume;
 mod shared_tree;
 mod suspects;
 mod update;
+mod view;
 
 pub use change::{Change, ChangeKind};
 pub use journal::{ChangesSince, Cursor};
+pub use listeners::Listening;
 pub use live_tree::{LiveTree, Update, Waker};
 pub use lookup::{PathLookup, PathState};
 pub use mirror::COLUMNS;
-pub use shared_tree::{Counts, Listening, SharedTree, View};
+pub use shared_tree::SharedTree;
 pub use transect_sys::watch::WatchMethod;
+pub use view::{Counts, View};

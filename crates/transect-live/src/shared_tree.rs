@@ -1,7 +1,5 @@
 //! A live tree with many readers.
 
-use std::collections::HashMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -11,9 +9,11 @@ use transect_sys::host::MountPoints;
 
 use crate::change::{Change, ChangeKind};
 use crate::journal::{ChangesSince, Cursor, Journal};
+use crate::listeners::{Listeners, Listening};
 use crate::live_tree::{LiveTree, Update, Waker};
 use crate::lookup::PathLookup;
 use crate::pace::Pace;
+use crate::view::{Counts, View};
 
 /// A live tree for readers on many threads: one thread [follows](SharedTree::follow) the tree, and the others ask for its
 /// table and for what changed. No thread waits for a reader.
@@ -26,7 +26,7 @@ pub struct SharedTree {
     /// Held while the state is waited for: a thread that just had the state cannot take it again before.
     turn: Mutex<()>,
     state: Mutex<State>,
-    listeners: Mutex<Listeners>,
+    listeners: Listeners,
 }
 
 #[derive(Debug)]
@@ -36,50 +36,6 @@ struct State {
     /// Whether the journal has the names that were in removed directories.
     lists_removed: bool,
     mounts: MountPoints,
-}
-
-#[derive(Default)]
-struct Listeners {
-    next: u64,
-    all: Vec<(u64, Arc<dyn Fn() + Send + Sync>)>,
-}
-
-/// The table of a tree at a moment.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct View {
-    /// The table.
-    pub table: Arc<Table>,
-    /// The place of the table in the changes.
-    pub cursor: Cursor,
-    /// The entry that was asked for.
-    pub row: Row,
-    /// The directories above, in and below that entry which cannot be opened, with the number of the system's error. The table may
-    /// have entries in them from before.
-    pub closed: HashMap<Row, i32>,
-    /// Whether the names, and attributes that were asked for, are current. After a gap, names are compared first.
-    pub is_current: bool,
-}
-
-/// What a tree has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Counts {
-    /// All entries, the root included.
-    pub entries: u64,
-    /// Directories that are not watched although they were read.
-    pub unwatched: u64,
-    /// Errors in the tree: as a rule, directories that cannot be opened.
-    pub errors: u64,
-}
-
-impl View {
-    /// Returns whether everything that can be opened was read.
-    fn is_complete(&self) -> bool {
-        let Self { table, row, closed, .. } = self;
-        let is_closed = table.ancestors(*row).any(|row| closed.contains_key(&row));
-        !is_closed && table.errors(*row) == closed.len() as u64
-    }
 }
 
 impl SharedTree {
@@ -122,7 +78,7 @@ impl SharedTree {
     pub fn end(&self) {
         let gone = Update { changes: Vec::new(), was_gap: false, is_root_gone: true };
         if self.state().journal.add(gone, |_| Vec::new()) {
-            self.listeners().all.iter().for_each(|(_, call)| call());
+            self.listeners.call_all();
         }
     }
 
@@ -266,12 +222,8 @@ impl SharedTree {
     }
 
     /// Calls `call` after each update in which something changed, until the result is dropped. It must not wait.
-    pub fn on_change(self: &Arc<Self>, call: impl Fn() + Send + Sync + 'static) -> Listening {
-        let mut listeners = self.listeners();
-        let number = listeners.next;
-        listeners.next += 1;
-        listeners.all.push((number, Arc::new(call)));
-        Listening { tree: Arc::clone(self), number }
+    pub fn on_change(&self, call: impl Fn() + Send + Sync + 'static) -> Listening {
+        self.listeners.add(call)
     }
 
     /// Updates the tree. Returns whether its root has gone. That is for good: what changed meanwhile is not known, even if
@@ -295,7 +247,7 @@ impl SharedTree {
             before.as_ref().map_or_else(Vec::new, |table| removed_below(table, &self.root, change))
         };
         if state.journal.add(update, implied) {
-            self.listeners().all.iter().for_each(|(_, call)| call());
+            self.listeners.call_all();
         }
         Ok(is_gone)
     }
@@ -304,29 +256,6 @@ impl SharedTree {
         const BUG: &str = "BUG: a thread panicked while it updated a tree";
         let _turn = self.turn.lock().expect(BUG);
         self.state.lock().expect(BUG)
-    }
-
-    fn listeners(&self) -> MutexGuard<'_, Listeners> {
-        self.listeners.lock().expect("BUG: a thread panicked while it told of changes")
-    }
-}
-
-/// Ends what [`SharedTree::on_change`] began, when it is dropped.
-#[derive(Debug)]
-pub struct Listening {
-    tree: Arc<SharedTree>,
-    number: u64,
-}
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        self.tree.listeners().all.retain(|&(number, _)| number != self.number);
-    }
-}
-
-impl fmt::Debug for Listeners {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Listeners").field(&self.all.len()).finish()
     }
 }
 
