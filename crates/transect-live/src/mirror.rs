@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use transect::table::{DirectoryId, Row, Table};
@@ -136,4 +136,9 @@ pub(crate) fn names_above(table: &Table, directory: DirectoryId) -> Option<Vec<&
     names.pop();
     names.reverse();
     Some(names)
+}
+
+/// Returns what a table has at a path below the root.
+pub(crate) fn row_at(table: &Table, below: &Path) -> Option<Row> {
+    below.iter().try_fold(table.roots().next()?, |row, name| table.child(row, name))
 }

@@ -12,6 +12,7 @@ use crate::journal::{ChangesSince, Cursor, Journal};
 use crate::listeners::{Listeners, Listening};
 use crate::live_tree::{LiveTree, Update, Waker};
 use crate::lookup::PathLookup;
+use crate::mirror::row_at;
 use crate::pace::Pace;
 use crate::view::{Counts, View};
 
@@ -275,7 +276,5 @@ fn removed_below(before: &Table, root: &Path, change: &Change) -> Vec<Change> {
 
 /// Returns the row of a path that begins with that of the root.
 fn find(table: &Table, root: &Path, path: &Path) -> Option<Row> {
-    let below = path.strip_prefix(root).ok()?;
-    let root = table.roots().next()?;
-    below.iter().try_fold(root, |row, name| table.child(row, name))
+    row_at(table, path.strip_prefix(root).ok()?)
 }

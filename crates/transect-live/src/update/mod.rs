@@ -27,7 +27,7 @@ use transect_sys::dir_handle::DirHandle;
 
 use crate::change::{Change, ChangeKind};
 use crate::inbox::Hints;
-use crate::mirror::{Mirror, names_above};
+use crate::mirror::{Mirror, names_above, row_at};
 use crate::suspects::Names;
 
 /// How often a directory is looked for that is not where it was: each time its parent was queried before.
@@ -345,9 +345,4 @@ fn place_of_path(table: &Table, path: &Path) -> Option<(DirectoryId, OsString)> 
         row = row.and_then(|row| table.child(row, name));
     }
     place
-}
-
-/// Returns what the table has at a path below the root.
-fn row_at(table: &Table, path: &Path) -> Option<Row> {
-    path.iter().try_fold(table.roots().next()?, |row, name| table.child(row, name))
 }
