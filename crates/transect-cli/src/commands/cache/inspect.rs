@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::time::Instant;
 
 use serde::Serialize;
 use transect::{Diagnostics, FileId, Operation, ScanError};
@@ -16,7 +15,7 @@ use crate::args::CacheArgs;
 use crate::output::json::{OwnedPath, error_list, object};
 use crate::output::units::{bytes, count, counted};
 use crate::output::{self, BOLD, DIM, WARN, quote};
-use crate::progress::{REDRAW_INTERVAL, StatusLine};
+use crate::progress::StatusLine;
 use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
 pub(super) struct FileRow<T> {
@@ -149,7 +148,6 @@ pub(super) fn inspect_files<T>(
     paths.sort_unstable();
 
     let mut status = StatusLine::on_terminal();
-    let mut shown = Instant::now();
     let (mut seen, all) = (HashSet::new(), paths.len());
     let mut rows = Vec::with_capacity(all);
     for (number, path) in paths.into_iter().enumerate() {
@@ -157,10 +155,7 @@ pub(super) fn inspect_files<T>(
             interrupted = true;
             break;
         }
-        if shown.elapsed() >= REDRAW_INTERVAL {
-            status.show(|| format!("{} of {} files", count(number as u64), count(all as u64)));
-            shown = Instant::now();
-        }
+        status.redraw(|| format!("{} of {} files", count(number as u64), count(all as u64)));
         let depth = u32::from(!args.paths.contains(&path));
         let inspected = residency::open(&path).map_err(|error| (depth, error)).and_then(|file| {
             // What can be opened was found, even if it is a root.

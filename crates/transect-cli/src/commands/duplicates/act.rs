@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::time::Instant;
 
 use transect::{Cancel, FileType};
 use transect_duplicates::{Action, ActionReport, apply};
@@ -12,7 +11,7 @@ use super::found::Found;
 use crate::args::DuplicatesArgs;
 use crate::output;
 use crate::output::units::{bytes, count, counted};
-use crate::progress::{REDRAW_INTERVAL, StatusLine};
+use crate::progress::StatusLine;
 use crate::question;
 use transect_program::{CliError, ExitStatus};
 
@@ -72,11 +71,9 @@ pub(super) fn run(
         return Ok(None);
     }
     let mut status = StatusLine::on_terminal();
-    let mut shown = Instant::now();
     let done = apply(&found.table, groups, action, cancel, &mut |counts, _| {
-        if !args.progress.no_progress && shown.elapsed() >= REDRAW_INTERVAL {
-            status.show(|| format!("{} of {} names", count(counts.done()), count(names)));
-            shown = Instant::now();
+        if !args.progress.no_progress {
+            status.redraw(|| format!("{} of {} names", count(counts.done()), count(names)));
         }
     });
     drop(status);

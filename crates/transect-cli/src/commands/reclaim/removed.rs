@@ -10,7 +10,7 @@ use super::proposal::Proposal;
 use crate::args::ReclaimArgs;
 use crate::output;
 use crate::output::units::{bytes, count, counted};
-use crate::progress::{REDRAW_INTERVAL, StatusLine};
+use crate::progress::StatusLine;
 use crate::question;
 use transect_program::CliError;
 
@@ -42,11 +42,9 @@ pub(super) fn remove(
         return Ok(None);
     }
     let mut status = StatusLine::on_terminal();
-    let mut shown = Instant::now();
     let report = proposal.removal.delete(cancel, &mut |counts, _| {
-        if !args.progress.no_progress && shown.elapsed() >= REDRAW_INTERVAL {
-            status.show(|| format!("{} of {} entries", count(counts.done()), count(entries)));
-            shown = Instant::now();
+        if !args.progress.no_progress {
+            status.redraw(|| format!("{} of {} entries", count(counts.done()), count(entries)));
         }
     });
     drop(status);
