@@ -8,6 +8,7 @@ use transect::internal::{Order, StatOrder, WalkProfile, WalkSettings};
 use transect::{Diagnostics, LargestEntry, Outcome, ReaderKind, ScanError, Totals};
 use transect_program::json::PathKey;
 pub(crate) use transect_program::json::{PathEntry, hex, line, write};
+use transect_remove::KeptEntry;
 use transect_sys::DiskSpace;
 pub(crate) use transect_text::json_object as object;
 
@@ -139,6 +140,18 @@ pub(crate) fn error_list<'a>(
         }
     };
     errors.into_iter().map(object).collect()
+}
+
+/// Returns what a removal kept.
+pub(crate) fn kept_list<'a>(kept: &'a [KeptEntry]) -> Vec<impl Serialize> {
+    let object = |kept: &'a KeptEntry| {
+        object! {
+            ..path: PathEntry::from(kept.path.as_path()),
+            reason: kept.reason.as_str(),
+            os_error: kept.error.as_ref().and_then(std::io::Error::raw_os_error),
+        }
+    };
+    kept.iter().map(object).collect()
 }
 
 pub(crate) fn errors_by<'a>(

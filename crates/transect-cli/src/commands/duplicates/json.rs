@@ -8,7 +8,7 @@ use transect_duplicates::{Action, Duplicate, Group};
 use super::act::Acted;
 use super::found::Found;
 use crate::args::DuplicatesArgs;
-use crate::output::json::{self, OwnedPath, PathEntry, object};
+use crate::output::json::{self, OwnedPath, object};
 use crate::output::stream;
 
 pub(super) fn print(
@@ -86,14 +86,8 @@ fn file_object(found: &Found, file: &Duplicate) -> impl Serialize {
 }
 
 fn action(acted: &Acted) -> impl Serialize {
-    let counts = acted.done.as_ref().map(|done| done.report.counts).unwrap_or_default();
-    let kept = acted.done.iter().flat_map(|done| &done.report.kept).map(|kept| {
-        object! {
-            ..path: PathEntry::from(kept.path.as_path()),
-            reason: kept.reason.as_str(),
-            os_error: kept.error.as_ref().and_then(std::io::Error::raw_os_error),
-        }
-    });
+    let report = acted.done.as_ref().map(|done| &done.report);
+    let counts = report.map(|report| report.counts).unwrap_or_default();
     object! {
         name: match acted.action {
             Action::Remove => "remove",
@@ -105,6 +99,6 @@ fn action(acted: &Acted) -> impl Serialize {
         kept: counts.kept,
         vanished: counts.vanished,
         freed: counts.freed,
-        kept_list: kept.collect::<Vec<_>>(),
+        kept_list: json::kept_list(report.map_or(&[], |report| &report.kept)),
     }
 }

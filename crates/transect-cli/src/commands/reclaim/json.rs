@@ -8,7 +8,7 @@ use super::proposal::{Proposal, Tree};
 use super::removed::Removed;
 use crate::args::ReclaimArgs;
 use crate::output;
-use crate::output::json::{self, OwnedPath, PathEntry, object};
+use crate::output::json::{self, OwnedPath, object};
 use transect_program::json::PathKey;
 
 pub(super) fn print(
@@ -53,13 +53,6 @@ fn place(proposal: &Proposal<'_>, tree: &Tree<'_>) -> impl Serialize {
 
 fn removal(removed: &Removed) -> impl Serialize {
     let Removed { report, measured } = removed;
-    let kept = report.kept.iter().map(|kept| {
-        object! {
-            ..path: PathEntry::from(kept.path.as_path()),
-            reason: kept.reason.as_str(),
-            os_error: kept.error.as_ref().and_then(std::io::Error::raw_os_error),
-        }
-    });
     object! {
         interrupted: report.cancelled,
         entries: report.counts.removed,
@@ -67,6 +60,6 @@ fn removal(removed: &Removed) -> impl Serialize {
         vanished: report.counts.vanished,
         freed: report.counts.freed,
         measured: measured,
-        kept_list: kept.collect::<Vec<_>>(),
+        kept_list: json::kept_list(&report.kept),
     }
 }
