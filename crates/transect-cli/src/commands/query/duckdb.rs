@@ -35,6 +35,14 @@ transect_sys::words! {
     }
 }
 
+/// A statement, and those of the views that come before it.
+#[derive(Clone, Copy)]
+pub(super) struct Query<'q> {
+    pub(super) views: &'q str,
+    pub(super) statement: &'q str,
+    pub(super) form: Form,
+}
+
 pub(super) enum Ended {
     With(u8),
     Interrupted,
@@ -42,23 +50,18 @@ pub(super) enum Ended {
     NotFound,
 }
 
-/// Runs a statement after those of the views.
+/// Runs a query.
 ///
 /// # Errors
 /// A program cannot be started although it is there, or output cannot be written.
-pub(super) fn run(
-    views: &str,
-    statement: &str,
-    form: Form,
-    cancel: &Cancel,
-) -> Result<Ended, CliError> {
+pub(super) fn run(query: Query<'_>, cancel: &Cancel) -> Result<Ended, CliError> {
     let ended = match version()? {
         Some(version) if is_too_old(&version) => Ended::TooOld(version),
-        Some(_) => return run_program(views, statement, form, cancel),
+        Some(_) => return run_program(query, cancel),
         None => Ended::NotFound,
     };
     // A program that is too old does not hide a module that is not.
-    match (run_module(views, statement, form, cancel)?, ended) {
+    match (run_module(query, cancel)?, ended) {
         (Ended::NotFound, ended) => Ok(ended),
         (ended, _) => Ok(ended),
     }
@@ -78,12 +81,8 @@ fn is_too_old(version: &str) -> bool {
     number.and_then(|number| number.parse().ok()).is_some_and(|number: u32| number < 1)
 }
 
-fn run_program(
-    views: &str,
-    statement: &str,
-    form: Form,
-    cancel: &Cancel,
-) -> Result<Ended, CliError> {
+fn run_program(query: Query<'_>, cancel: &Cancel) -> Result<Ended, CliError> {
+    let Query { views, statement, form } = query;
     let mut command = Command::new("duckdb");
     command.arg("-bail");
     command.args(match form {
@@ -97,12 +96,8 @@ fn run_program(
     finish(child, input.as_bytes(), cancel)
 }
 
-fn run_module(
-    views: &str,
-    statement: &str,
-    form: Form,
-    cancel: &Cancel,
-) -> Result<Ended, CliError> {
+fn run_module(query: Query<'_>, cancel: &Cancel) -> Result<Ended, CliError> {
+    let Query { views, statement, form } = query;
     let mut command = Command::new(PYTHON);
     // Isolated: without the current directory, which `-c` puts first in the module search path.
     command.args(["-I", "-c", SCRIPT]);

@@ -17,7 +17,7 @@ use crate::commands::snapshot;
 use crate::output::{self, stream};
 use transect_program::{CliError, ExitStatus, cancel_on_signal};
 
-use duckdb::{Ended, Form};
+use duckdb::{Ended, Form, Query};
 use views::Views;
 
 pub(crate) fn run(args: &QueryArgs) -> Result<ExitStatus, CliError> {
@@ -36,7 +36,8 @@ pub(crate) fn run(args: &QueryArgs) -> Result<ExitStatus, CliError> {
         _ => Form::Table,
     };
     let cancel = cancel_on_signal()?;
-    match duckdb::run(&views.sql(), &args.statement, form, &cancel)? {
+    let query = Query { views: &views.sql(), statement: &args.statement, form };
+    match duckdb::run(query, &cancel)? {
         Ended::Interrupted => Ok(ExitStatus::Interrupted),
         Ended::With(0) => Ok(ExitStatus::Complete),
         Ended::With(code) => Ok(ExitStatus::OfProgram(code)),
