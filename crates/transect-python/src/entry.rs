@@ -8,6 +8,7 @@ use pyo3::types::PyString;
 use transect::Dir;
 
 use crate::attributes::Attributes;
+use crate::getters::methods;
 use crate::paths::decode;
 
 /// An entry of a tree: its path, its type, and its attributes when it was read.
@@ -32,36 +33,32 @@ impl Entry {
     }
 }
 
-#[pymethods]
-impl Entry {
-    /// The path: its root as given, then the names below it. Names that are not UTF-8 have lone
-    /// surrogates, as os.fsdecode makes them.
-    #[getter]
-    fn path<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
-        let path = match self.name.to_str(py) {
-            Ok(name) => self.dir.path_of(OsStr::new(name)),
-            Err(_) => self.dir.path_of(&self.name.extract::<OsString>(py)?),
-        };
-        Ok(decode(py, path))
-    }
+methods! {
+    impl Entry {
+        getters {
+            /// The name; of a root, the path as given.
+            name<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> = self.name.bind(py).clone();
+            /// The number of steps below the root, which has depth 0.
+            depth(&self) -> u32 = self.dir.entry_depth();
+        }
 
-    /// The name; of a root, the path as given.
-    #[getter]
-    fn name<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        self.name.bind(py).clone()
-    }
+        /// The path: its root as given, then the names below it. Names that are not UTF-8 have lone
+        /// surrogates, as os.fsdecode makes them.
+        #[getter]
+        fn path<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+            let path = match self.name.to_str(py) {
+                Ok(name) => self.dir.path_of(OsStr::new(name)),
+                Err(_) => self.dir.path_of(&self.name.extract::<OsString>(py)?),
+            };
+            Ok(decode(py, path))
+        }
 
-    /// The number of steps below the root, which has depth 0.
-    #[getter]
-    fn depth(&self) -> u32 {
-        self.dir.entry_depth()
-    }
+        fn __fspath__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+            self.path(py)
+        }
 
-    fn __fspath__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
-        self.path(py)
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("<transect.Entry {}>", self.path(py)?.repr()?))
+        fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+            Ok(format!("<transect.Entry {}>", self.path(py)?.repr()?))
+        }
     }
 }

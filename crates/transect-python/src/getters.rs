@@ -3,12 +3,14 @@
 /// Defines the methods of a class: its getters, and others.
 macro_rules! methods {
     (impl $class:ident {
-        getters { $($(#[$doc:meta])* $name:ident($($self:tt)+) -> $type:ty = $value:expr;)* }
+        getters {
+            $($(#[$doc:meta])* $name:ident$(<$life:lifetime>)?($($self:tt)+) -> $type:ty = $value:expr;)*
+        }
         $($others:tt)*
     }) => {
         #[pymethods]
         impl $class {
-            $($(#[$doc])* #[getter] fn $name($($self)+) -> $type { $value })*
+            $($(#[$doc])* #[getter] fn $name$(<$life>)?($($self)+) -> $type { $value })*
 
             $($others)*
         }

@@ -13,6 +13,7 @@ use transect::{Cancel, Error};
 use transect_live::{LiveTree, Waker};
 
 use crate::errors;
+use crate::getters::methods;
 use crate::iterator::Items;
 use crate::job;
 use crate::paths::{decode, parse_path};
@@ -119,37 +120,26 @@ impl Watch {
 #[pyclass(frozen, module = "transect")]
 pub(crate) struct Change(pub(crate) transect_live::Change);
 
-#[pymethods]
-impl Change {
-    /// `added`, `removed` (with everything below it), `modified`, or `renamed` (a directory, with everything below it).
-    #[getter]
-    fn kind(&self) -> &'static str {
-        self.0.kind.as_str()
-    }
+methods! {
+    impl Change {
+        getters {
+            /// `added`, `removed` (with everything below it), `modified`, or `renamed` (a directory, with everything below it).
+            kind(&self) -> &'static str = self.0.kind.as_str();
+            /// The path: the directory as given, then the names below it.
+            path<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> = decode(py, &self.0.path);
+            /// The path before, if the entry was renamed.
+            old_path<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyString>> =
+                self.0.from.as_ref().map(|from| decode(py, from));
+            /// The type, as Entry.type; of a removed entry, what it was.
+            r#type(&self) -> &'static str = self.0.file_type.as_str();
+        }
 
-    /// The path: the directory as given, then the names below it.
-    #[getter]
-    fn path<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        decode(py, &self.0.path)
-    }
+        fn __fspath__<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
+            self.path(py)
+        }
 
-    /// The path before, if the entry was renamed.
-    #[getter]
-    fn old_path<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyString>> {
-        self.0.from.as_ref().map(|from| decode(py, from))
-    }
-
-    /// The type, as Entry.type; of a removed entry, what it was.
-    #[getter]
-    fn r#type(&self) -> &'static str {
-        self.0.file_type.as_str()
-    }
-
-    fn __fspath__<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        self.path(py)
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("<transect.Change: {} {}>", self.kind(), self.path(py).repr()?))
+        fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+            Ok(format!("<transect.Change: {} {}>", self.kind(), self.path(py).repr()?))
+        }
     }
 }
