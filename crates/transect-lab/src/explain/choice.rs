@@ -11,7 +11,7 @@ use transect_transform::step::{Cost, Step};
 use super::runs::RunTimes;
 use crate::experiments::transform::{Kind, Variant};
 use crate::harness::cache_state::State;
-use transect_program::profile::{load, method};
+use transect_program::profile::{TransformEvidence, load, method};
 use transect_stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use transect_stats::{Ratios, Verdict, judge, judge_all};
 
@@ -42,21 +42,13 @@ pub enum Chosen {
         method: IoMethod,
         /// Block size in bytes; `None` for the default of the method.
         block: Option<usize>,
-        evidence: ChoiceEvidence,
+        evidence: TransformEvidence,
     },
     /// The default: nothing is faster.
     Default,
     Undecided {
         reason: String,
     },
-}
-
-/// Ratios of the time of a chosen method to that of the planner's default.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct ChoiceEvidence {
-    pub ratios: Ratios,
-    /// Over the rounds that were not used for choosing.
-    pub confirmed: Ratios,
 }
 
 /// A method of the engine, compared with the default.
@@ -135,7 +127,7 @@ fn choose(runs: &RunTimes<'_>, by_default: IoMethod) -> Result<Chosen, String> {
     let known = IoMethod::ALL.iter().find(|known| known.as_str() == best.variant.method);
     let method =
         *known.ok_or_else(|| format!("method {} does not exist any more", best.variant.method))?;
-    let evidence = ChoiceEvidence { ratios: best.ratios, confirmed };
+    let evidence = TransformEvidence { ratios: best.ratios, confirmed };
     Ok(Chosen::Preferred { method, block: best.variant.block, evidence })
 }
 

@@ -63,7 +63,7 @@ fn setting(
     let (method, block) = preferred(first)?;
     let MethodChoice { load, by_default, .. } = first.choice;
     let evidence = |it: &&Explanation| match it.choice.chosen {
-        Chosen::Preferred { evidence, .. } => Some(stored(&evidence)),
+        Chosen::Preferred { evidence, .. } => Some(evidence),
         Chosen::Default | Chosen::Undecided { .. } => None,
     };
     Some(TransformSetting {

@@ -3,7 +3,6 @@
 use transect::internal::WalkSettings;
 
 use super::candidates::Candidate;
-use super::stored::stored;
 use crate::experiments::walk::variant::Variant;
 use crate::ranking::{Metric, Ranking};
 use transect_program::profile::Evidence;
@@ -47,7 +46,7 @@ fn evidence_of(candidate: &Candidate, cell: &str, ranking: &Ranking) -> Evidence
         setting: candidate.setting.to_owned(),
         value: candidate.value.clone(),
         state: ranking.state,
-        ratios: row.and_then(|row| row.to_base).map(|ratios| stored(&ratios)),
+        ratios: row.and_then(|row| row.to_base),
         by: Some(ranking.by.as_str().to_owned()).filter(|_| ranking.by != Metric::Time),
         // No verdict counts if the default differs from itself. CPU times have no verdict "faster", so
         // they never change a setting.

@@ -1,39 +1,13 @@
 //! What was tried, with the ratios that were measured: shown to the user, not used.
 
-use std::fmt;
 use std::io::Write;
 
 use serde::{Deserialize, Serialize};
+use transect_stats::Ratios;
 use transect_text::style::{DIM, GOOD};
 use transect_text::table::Table;
 
 use super::CacheState;
-
-/// The ratios of the time of one setting to that of the default, round by round.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ratios {
-    /// Number of rounds that have both times.
-    pub n: usize,
-    /// The median of the rounds' ratios.
-    pub median: f64,
-    /// Lower end of the 95 % interval of the median.
-    pub low: f64,
-    /// Upper end of the 95 % interval of the median.
-    pub high: f64,
-    /// Median absolute deviation from the median.
-    pub mad: f64,
-    /// Two-sided p-value.
-    pub p: f64,
-    /// Seed of the resamples that gave the interval.
-    pub seed: u64,
-}
-
-impl fmt::Display for Ratios {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { median, low, high, .. } = self;
-        write!(f, "{median:.2} ({low:.2} to {high:.2})")
-    }
-}
 
 /// Ratios of the time of a chosen method to that of the planner's default.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -20,7 +20,7 @@ use transect_transform::publish::Durability;
 
 pub use by_name::{load, method, size_class};
 pub use cache_state::CacheState;
-pub use evidence::{Evidence, Ratios, TransformEvidence, write_evidence};
+pub use evidence::{Evidence, TransformEvidence, write_evidence};
 pub use store::ProfileStore;
 
 /// Schema of a profile.
