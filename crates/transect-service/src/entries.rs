@@ -29,22 +29,12 @@ pub struct Entries {
     frame: Vec<u8>,
     at: usize,
     part: Part,
-    current: Current,
+    current: EntryRow<OsString>,
     /// The path of the directories that hold the current entry, and its length at each depth.
     above: (Vec<u8>, Vec<usize>),
     errors: Vec<ScanError>,
     /// The name of the first entry, if not its path.
     root: Option<OsString>,
-}
-
-#[derive(Debug, Default)]
-struct Current {
-    depth: usize,
-    is_match: bool,
-    is_empty: bool,
-    name: OsString,
-    attributes: Attributes,
-    error: Option<i32>,
 }
 
 impl Client {
@@ -76,7 +66,7 @@ impl Entries {
         }
         let EntryStart { cursor } = EntryStart::take(&mut from)?;
         let at = frame.len() - from.0.len();
-        let (layout, current) = (WireLayout::new(want), Current::default());
+        let (layout, current) = (WireLayout::new(want), EntryRow::default());
         let (above, errors, root) = Default::default();
         Ok(Ok(Self { client, layout, cursor, frame, at, part, current, above, errors, root }))
     }
@@ -110,8 +100,8 @@ impl Entries {
     pub fn into_table(mut self, columns: FieldMask) -> Result<Table, Error> {
         let mut importer = TableImporter::new(columns);
         while self.advance(true)? {
-            let Current { depth, name, attributes, error, .. } = &self.current;
-            while importer.depth() > *depth {
+            let EntryRow { depth, name, attributes, error, .. } = &self.current;
+            while importer.depth() > usize::from(*depth) {
                 leave(&mut importer)?;
             }
             match attributes.file_type() {
@@ -152,12 +142,11 @@ impl Entries {
         bytes.extend_from_slice(name);
         let name = self.root.clone().filter(|_| depth == 0);
         let name = name.unwrap_or_else(|| name_from_bytes(bytes));
-        let depth = depth.into();
         self.at = self.frame.len() - from.0.len();
-        self.current = Current { depth, is_match, is_empty, name, attributes, error };
+        self.current = EntryRow { depth, is_match, is_empty, name, attributes, error };
         if attributes.file_type() == FileType::Directory {
             let (path, lengths) = &mut self.above;
-            lengths.truncate(depth);
+            lengths.truncate(depth.into());
             path.truncate(lengths.last().copied().unwrap_or(0));
             let name = self.current.name.as_encoded_bytes();
             path.extend_from_slice(name);
@@ -171,11 +160,11 @@ impl Entries {
 
     /// Enters the current directory: if it cannot be opened, this is an error.
     fn enter(&mut self) {
-        let Current { depth, error: Some(error), .. } = self.current else { return };
+        let EntryRow { depth, error: Some(error), .. } = self.current else { return };
         let path = self.above.0.strip_suffix(&[SEPARATOR]).filter(|path| !path.is_empty());
         let path = name_from_bytes(path.unwrap_or(b"/").to_vec()).into();
         let error = io::Error::from_raw_os_error(error);
-        self.errors.push(ScanError::new(Operation::OpenDirectory, path, depth as u32, error));
+        self.errors.push(ScanError::new(Operation::OpenDirectory, path, depth.into(), error));
     }
 }
 
@@ -200,7 +189,7 @@ impl StoredRows for Entries {
     }
 
     fn depth(&self) -> usize {
-        self.current.depth
+        self.current.depth.into()
     }
 
     fn name(&self) -> &OsStr {

@@ -75,9 +75,9 @@ pub struct EntryStart {
     pub cursor: Cursor,
 }
 
-/// An entry: in tree order, a directory before its entries.
-#[derive(Clone, Copy, Debug)]
-pub struct EntryRow<'a> {
+/// An entry: in tree order, a directory before its entries. The name is the bytes in a message, or a copy of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EntryRow<N> {
     /// The number of steps from the path of the request; 0 for that itself.
     pub depth: u16,
     /// False for a directory that is there only because of what is below it.
@@ -85,7 +85,7 @@ pub struct EntryRow<'a> {
     /// Whether nothing is in it.
     pub is_empty: bool,
     /// The name; of the first entry, the path of the request.
-    pub name: &'a [u8],
+    pub name: N,
     /// The attributes that were requested.
     pub attributes: Attributes,
     /// The number of the system's error, if it is a directory that cannot be opened.
@@ -93,7 +93,7 @@ pub struct EntryRow<'a> {
 }
 
 /// Appends an entry.
-pub fn append_entry(out: &mut Vec<u8>, layout: WireLayout, row: &EntryRow<'_>) {
+pub fn append_entry(out: &mut Vec<u8>, layout: WireLayout, row: &EntryRow<&[u8]>) {
     let flags = [row.is_match, row.is_empty, row.error.is_some()];
     out.extend_from_slice(&row.depth.to_le_bytes());
     out.push(flags.iter().enumerate().fold(0, |all, (bit, &flag)| all | u8::from(flag) << bit));
@@ -109,7 +109,7 @@ pub fn append_entry(out: &mut Vec<u8>, layout: WireLayout, row: &EntryRow<'_>) {
 pub fn take_entry<'a>(
     from: &mut ByteReader<'a>,
     layout: WireLayout,
-) -> Result<EntryRow<'a>, ProtocolError> {
+) -> Result<EntryRow<&'a [u8]>, ProtocolError> {
     let (depth, flags) = (from.u16()?, from.u8()?);
     let [is_match, is_empty, has_error] = [1, 2, 4].map(|bit| flags & bit != 0);
     let (name, attributes) = (from.string()?, layout.take(from)?);
@@ -260,7 +260,7 @@ mod tests {
         ) {
             let layout = WireLayout::new(FieldMask::all());
             let mut out = Vec::new();
-            let row = EntryRow { depth, is_match, is_empty, name: &name, attributes, error };
+            let row = EntryRow { depth, is_match, is_empty, name: name.as_slice(), attributes, error };
             append_entry(&mut out, layout, &row);
             let mut from = ByteReader(&out);
             let got = take_entry(&mut from, layout).unwrap();
