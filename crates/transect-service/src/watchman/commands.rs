@@ -9,7 +9,7 @@ use transect_live::SharedTree;
 use transect_sys::file::query_attributes;
 use transect_sys::name_from_bytes;
 
-use super::query::{FIELDS, Query, clock_text, followed, not_watched};
+use super::query::{Field, Query, clock_text, followed, not_watched};
 use super::value::Value;
 use crate::trees::{Tree, Trees};
 
@@ -54,8 +54,9 @@ fn capabilities() -> impl Iterator<Item = String> {
     let named = |kind: &'static str, names: &'static [&str]| {
         names.iter().map(move |name| format!("{kind}{name}"))
     };
+    let fields = Field::ALL.iter().map(|field| format!("field-{}", field.as_str()));
     let all = named("cmd-", &COMMANDS).chain(named("term-", &TERMS));
-    all.chain(named("field-", FIELDS)).chain(named("", &OTHERS))
+    all.chain(fields).chain(named("", &OTHERS))
 }
 
 /// The trees that commands are about.

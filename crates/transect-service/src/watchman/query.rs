@@ -71,53 +71,38 @@ impl Clock {
     }
 }
 
-macro_rules! fields {
-    ($($name:literal => $field:ident),*) => {
-        /// What a client wants to know of each file.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        enum Field {
-            $($field,)*
-        }
-
-        /// The names of all fields.
-        pub(super) const FIELDS: &[&str] = &[$($name),*];
-
-        const ALL_FIELDS: &[Field] = &[$(Field::$field),*];
-    };
-}
-
-fields! {
-    "name" => Name,
-    "exists" => Exists,
-    "new" => New,
-    "type" => Type,
-    "size" => Size,
-    "mtime" => Mtime,
-    "mtime_ms" => MtimeMs,
-    "mtime_us" => MtimeUs,
-    "mtime_ns" => MtimeNs,
-    "ctime" => Ctime,
-    "ctime_ms" => CtimeMs,
-    "ctime_us" => CtimeUs,
-    "ctime_ns" => CtimeNs,
-    "ino" => Inode,
-    "dev" => Device,
-    "mode" => Mode,
-    "nlink" => Links,
-    "uid" => User,
-    "gid" => Group,
-    "content.sha1hex" => Sha1
+transect_sys::words! {
+    /// What a client wants to know of each file.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum Field {
+        Name = "name",
+        Exists = "exists",
+        New = "new",
+        Type = "type",
+        Size = "size",
+        Mtime = "mtime",
+        MtimeMs = "mtime_ms",
+        MtimeUs = "mtime_us",
+        MtimeNs = "mtime_ns",
+        Ctime = "ctime",
+        CtimeMs = "ctime_ms",
+        CtimeUs = "ctime_us",
+        CtimeNs = "ctime_ns",
+        Inode = "ino",
+        Device = "dev",
+        Mode = "mode",
+        Links = "nlink",
+        User = "uid",
+        Group = "gid",
+        Sha1 = "content.sha1hex",
+    }
 }
 
 impl Field {
-    fn name(self) -> &'static str {
-        FIELDS[self as usize]
-    }
-
     fn parse(value: &Value) -> Result<Self, String> {
         let name = value.str().ok_or("a field is not a string")?;
-        let place = FIELDS.iter().position(|it| *it == name);
-        place.map(|place| ALL_FIELDS[place]).ok_or_else(|| format!("unknown field name '{name}'"))
+        let known = Self::ALL.iter().copied().find(|field| field.as_str() == name);
+        known.ok_or_else(|| format!("unknown field name '{name}'"))
     }
 
     /// Returns what a followed tree does not have.
@@ -259,7 +244,7 @@ impl Query {
         Some(match self.fields.as_slice() {
             [only] => value(only),
             fields => Value::Object(
-                fields.iter().map(|field| (field.name().into(), value(field))).collect(),
+                fields.iter().map(|field| (field.as_str().into(), value(field))).collect(),
             ),
         })
     }
