@@ -102,3 +102,65 @@ impl Mapping {
         unsafe { self.view.start().add(self.lead + at) }
     }
 }
+
+/// Creates a file of `count` pieces of the granularity, each filled with its number.
+#[cfg(test)]
+pub(crate) fn pieces(dir: &std::path::Path, count: usize) -> File {
+    let piece = View::granularity() as usize;
+    let bytes: Vec<u8> = (0..count * piece).map(|at| (at / piece) as u8).collect();
+    let path = dir.join("file");
+    std::fs::write(&path, bytes).unwrap();
+    File::options().read(true).write(true).open(path).unwrap()
+}
+
+#[cfg(test)]
+mod tests {
+    use transect_testkit::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn mapping_any_range_readable() {
+        let temp = TempDir::new();
+        let file = pieces(temp.path(), 3);
+        let piece = View::granularity();
+        let expected = std::fs::read(temp.join("file")).unwrap();
+        for part in
+            [0..1, 0..3 * piece, piece - 1..piece + 1, piece..2 * piece, 2 * piece + 7..3 * piece]
+        {
+            let mapping = Mapping::map_read(&file, part.clone()).unwrap().unwrap();
+            assert_eq!(mapping.len() as u64, part.end - part.start);
+            let mut bytes = vec![9; mapping.len()];
+            mapping.read(0, &mut bytes).unwrap();
+            assert_eq!(bytes, expected[part.start as usize..part.end as usize]);
+            let last = bytes.len() - 1;
+            mapping.read(last, &mut bytes[..1]).unwrap();
+            assert_eq!(bytes[0], expected[part.end as usize - 1]);
+            mapping.read(mapping.len(), &mut []).unwrap();
+        }
+    }
+
+    #[test]
+    fn mapping_write_reaches_file() {
+        let temp = TempDir::new();
+        let file = pieces(temp.path(), 2);
+        let piece = View::granularity() as usize;
+        let mut mapping = Mapping::map_write(&file, 5..piece as u64 + 7).unwrap().unwrap();
+        mapping.write(piece, b"ab").unwrap();
+        // Both while it is mapped and afterwards.
+        let bytes = std::fs::read(temp.join("file")).unwrap();
+        assert_eq!(bytes[piece + 4..][..4], [1, b'a', b'b', 1]);
+        drop(mapping);
+        file.sync_all().unwrap();
+        assert_eq!(std::fs::read(temp.join("file")).unwrap(), bytes);
+    }
+
+    #[test]
+    #[should_panic(expected = "past the end of a mapping")]
+    fn mapping_read_past_end_panics() {
+        let temp = TempDir::new();
+        let file = pieces(temp.path(), 1);
+        let mapping = Mapping::map_read(&file, 0..10).unwrap().unwrap();
+        let _ = mapping.read(8, &mut [0; 3]);
+    }
+}

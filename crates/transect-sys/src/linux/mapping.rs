@@ -283,54 +283,16 @@ fn pass_on(signal: c_int, is_fault: bool, info: *mut libc::siginfo_t, context: *
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapping::Mapping;
+    use crate::mapping::{Mapping, pieces};
     use std::os::unix::process::ExitStatusExt;
-    use std::path::{Path, PathBuf};
+    use std::path::PathBuf;
     use std::process::Command;
     use transect_testkit::TempDir;
-
-    /// Creates a file of this many pages, each filled with its number.
-    fn pages(dir: &Path, count: usize) -> File {
-        let bytes: Vec<u8> = (0..count * page_size()).map(|at| (at / page_size()) as u8).collect();
-        let path = dir.join("file");
-        std::fs::write(&path, bytes).unwrap();
-        File::options().read(true).write(true).open(path).unwrap()
-    }
-
-    #[test]
-    fn mapping_any_range_readable() {
-        let temp = TempDir::new();
-        let file = pages(temp.path(), 3);
-        let page = page_size() as u64;
-        let expected = std::fs::read(temp.join("file")).unwrap();
-        for part in [0..1, 0..3 * page, page - 1..page + 1, page..2 * page, 2 * page + 7..3 * page]
-        {
-            let mapping = Mapping::map_read(&file, part.clone()).unwrap().unwrap();
-            assert_eq!(mapping.len() as u64, part.end - part.start);
-            let mut bytes = vec![9; mapping.len()];
-            mapping.read(0, &mut bytes).unwrap();
-            assert_eq!(bytes, expected[part.start as usize..part.end as usize]);
-            let last = bytes.len() - 1;
-            mapping.read(last, &mut bytes[..1]).unwrap();
-            assert_eq!(bytes[0], expected[part.end as usize - 1]);
-        }
-    }
-
-    #[test]
-    fn mapping_write_reaches_file() {
-        let temp = TempDir::new();
-        let file = pages(temp.path(), 2);
-        let mut mapping = Mapping::map_write(&file, 5..page_size() as u64 + 7).unwrap().unwrap();
-        mapping.write(page_size(), b"ab").unwrap();
-        drop(mapping);
-        let bytes = std::fs::read(temp.join("file")).unwrap();
-        assert_eq!(bytes[page_size() + 4..][..4], [1, b'a', b'b', 1]);
-    }
 
     #[test]
     fn mapping_truncated_file_error_other_mappings_usable() {
         let temp = TempDir::new();
-        let file = pages(temp.path(), 4);
+        let file = pieces(temp.path(), 4);
         let end = 4 * page_size() as u64;
         let mut cut = Mapping::map_write(&file, 0..end).unwrap().unwrap();
         let first = Mapping::map_read(&file, 0..1).unwrap().unwrap();
@@ -354,7 +316,7 @@ mod tests {
     #[test]
     fn mapping_faults_stay_on_their_thread() {
         let temp = TempDir::new();
-        let file = pages(temp.path(), 1);
+        let file = pieces(temp.path(), 1);
         std::thread::scope(|scope| {
             for thread in 0..4_u64 {
                 let file = &file;
@@ -378,7 +340,7 @@ mod tests {
         const TEST: &str = "linux::mapping::tests::mapping_limit_reached_and_released";
         transect_testkit::in_own_process(TEST, || {
             let temp = TempDir::new();
-            let file = pages(temp.path(), 1);
+            let file = pieces(temp.path(), 1);
             for _ in 0..2 {
                 let map = |_| Mapping::map_read(&file, 0..1).map(Option::unwrap);
                 let all: Vec<_> = (0..MAX_MAPPINGS).map(map).map(Result::unwrap).collect();
@@ -426,7 +388,7 @@ mod tests {
             // SAFETY: it changes this test's own process only.
             unsafe { libc::signal(libc::SIGBUS, libc::SIG_DFL) };
         }
-        let file = pages(&test_dir(), 1);
+        let file = pieces(&test_dir(), 1);
         let _ours = Mapping::map_read(&file, 0..1).unwrap().unwrap();
         if role == "kill" {
             // SAFETY: the signal goes to this process, which it is meant to end.
@@ -462,7 +424,7 @@ mod tests {
         }
         // SAFETY: the handler has the required signature.
         unsafe { libc::signal(libc::SIGBUS, theirs as *const () as libc::sighandler_t) };
-        let file = pages(&test_dir(), 1);
+        let file = pieces(&test_dir(), 1);
         let ours = Mapping::map_read(&file, 0..2 * page_size() as u64).unwrap().unwrap();
         assert!(ours.read(page_size(), &mut [0]).is_err());
         // SAFETY: the signal goes to this process, whose first handler ends it.

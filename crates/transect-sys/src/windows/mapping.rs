@@ -128,66 +128,9 @@ fn cannot_be_mapped(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapping::Mapping;
-    use std::path::Path;
+    use crate::mapping::{Mapping, pieces};
     use transect_testkit::{TempDir, loudly_skip, unix_shell};
     use windows_sys::Win32::Foundation::ERROR_USER_MAPPED_FILE;
-
-    /// Creates a file of `count` pieces of the granularity, each filled with its number.
-    fn pieces(dir: &Path, count: usize) -> File {
-        let piece = View::granularity() as usize;
-        let bytes: Vec<u8> = (0..count * piece).map(|at| (at / piece) as u8).collect();
-        let path = dir.join("file");
-        std::fs::write(&path, bytes).unwrap();
-        File::options().read(true).write(true).open(path).unwrap()
-    }
-
-    #[test]
-    fn mapping_any_range_readable() {
-        let temp = TempDir::new();
-        let file = pieces(temp.path(), 3);
-        let piece = View::granularity();
-        let expected = std::fs::read(temp.join("file")).unwrap();
-        for part in
-            [0..1, 0..3 * piece, piece - 1..piece + 1, piece..2 * piece, 2 * piece + 7..3 * piece]
-        {
-            let mapping = Mapping::map_read(&file, part.clone()).unwrap().unwrap();
-            assert_eq!(mapping.len() as u64, part.end - part.start);
-            let mut bytes = vec![9; mapping.len()];
-            mapping.read(0, &mut bytes).unwrap();
-            assert_eq!(bytes, expected[part.start as usize..part.end as usize]);
-            let last = bytes.len() - 1;
-            mapping.read(last, &mut bytes[..1]).unwrap();
-            assert_eq!(bytes[0], expected[part.end as usize - 1]);
-            mapping.read(mapping.len(), &mut []).unwrap();
-        }
-        let behind = Mapping::map_read(&file, 3 * piece..4 * piece);
-        assert!(behind.is_err(), "the file has no such part: {behind:?}");
-    }
-
-    #[test]
-    fn mapping_write_reaches_file() {
-        let temp = TempDir::new();
-        let file = pieces(temp.path(), 2);
-        let piece = View::granularity() as usize;
-        let mut mapping = Mapping::map_write(&file, 5..piece as u64 + 7).unwrap().unwrap();
-        mapping.write(piece, b"ab").unwrap();
-        // Both while it is mapped and afterwards.
-        let bytes = std::fs::read(temp.join("file")).unwrap();
-        assert_eq!(bytes[piece + 4..][..4], [1, b'a', b'b', 1]);
-        drop(mapping);
-        file.sync_all().unwrap();
-        assert_eq!(std::fs::read(temp.join("file")).unwrap(), bytes);
-    }
-
-    #[test]
-    #[should_panic(expected = "past the end of a mapping")]
-    fn mapping_read_past_end_panics() {
-        let temp = TempDir::new();
-        let file = pieces(temp.path(), 1);
-        let mapping = Mapping::map_read(&file, 0..10).unwrap().unwrap();
-        let _ = mapping.read(8, &mut [0; 3]);
-    }
 
     #[test]
     fn mapping_mapped_file_not_truncatable() {
@@ -201,6 +144,14 @@ mod tests {
         // An empty file cannot be mapped.
         file.set_len(0).unwrap();
         assert!(Mapping::map_read(&file, 0..1).is_err());
+    }
+
+    #[test]
+    fn mapping_behind_end_of_file_refused() {
+        let temp = TempDir::new();
+        let file = pieces(temp.path(), 1);
+        let behind = View::granularity()..2 * View::granularity();
+        assert!(Mapping::map_read(&file, behind).is_err());
     }
 
     #[test]
