@@ -11,6 +11,7 @@ pub(crate) mod summary;
 pub(crate) mod time;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use transect::table::TableBuilder;
@@ -70,4 +71,15 @@ pub(crate) fn show_stored_errors(what: &str, diagnostics: &Diagnostics, all: boo
             units::count(without_path)
         ));
     }
+}
+
+/// Returns a line with a path for standard output: raw bytes, or quoted for a terminal.
+pub(crate) fn path_line(path: &Path) -> Vec<u8> {
+    let mut line = if stream::stdout_is_terminal() {
+        quote::for_terminal(path.as_os_str()).into_bytes()
+    } else {
+        path.as_os_str().as_encoded_bytes().to_vec()
+    };
+    line.push(b'\n');
+    line
 }

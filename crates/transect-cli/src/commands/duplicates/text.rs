@@ -11,7 +11,7 @@ use super::act::Acted;
 use super::found::Found;
 use crate::args::DuplicatesArgs;
 use crate::output::units::{bytes, count, counted, duration};
-use crate::output::{self, BOLD, DIM, WARN, quote, stream, wrap};
+use crate::output::{self, BOLD, DIM, WARN, stream, wrap};
 
 /// Bytes collected before they are written.
 const BUFFER: usize = 64 << 10;
@@ -75,14 +75,7 @@ fn write_file(
             Some(word) => write!(text, "  {dim}{word:<6} {mark}{dim:#}")?,
             None => write!(text, "  {dim}{mark}{dim:#}")?,
         }
-        let path = found.table.path(row);
-        match stream::stdout_is_terminal() {
-            true => writeln!(text, "{}", quote::for_terminal(path.as_os_str()))?,
-            false => {
-                text.extend_from_slice(path.as_os_str().as_encoded_bytes());
-                text.push(b'\n');
-            }
-        }
+        text.extend_from_slice(&output::path_line(&found.table.path(row)));
     }
     Ok(())
 }

@@ -155,7 +155,7 @@ impl<'a> Report<'a> {
             self.inspects && matches!(fate, FileStatus::Inspected | FileStatus::SameFile(_));
         if self.detail != Detail::Everything && !prints_findings {
             let tells = is_news && self.detail == Detail::Changes;
-            return if tells { path_line(&input.path) } else { Vec::new() };
+            return if tells { output::path_line(&input.path) } else { Vec::new() };
         }
         let path = quote::for_terminal(input.path.as_os_str());
         let line = match fate {
@@ -342,17 +342,6 @@ pub(in crate::commands) fn count_files(files: u64, outcomes: &[(u64, &str)]) -> 
         text += &format!(", {} {what}", count(*number));
     }
     text
-}
-
-/// Returns a line with a path: raw bytes, or quoted for a terminal.
-fn path_line(path: &Path) -> Vec<u8> {
-    let mut line = if stream::stdout_is_terminal() {
-        quote::for_terminal(path.as_os_str()).into_bytes()
-    } else {
-        path.as_os_str().as_encoded_bytes().to_vec()
-    };
-    line.push(b'\n');
-    line
 }
 
 /// Returns the lines for the digests among `findings`, of the input or of the result, tagged with
