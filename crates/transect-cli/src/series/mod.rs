@@ -84,7 +84,6 @@ pub(crate) struct Search {
     pub(crate) unusable: Vec<Unusable>,
 }
 
-/// Returns the directory of all series.
 pub(crate) fn series_directory() -> Result<PathBuf, CliError> {
     user_dirs::DATA.path(DIRECTORY)
 }

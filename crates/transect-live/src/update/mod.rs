@@ -95,7 +95,6 @@ struct Pass<'t> {
     renamed: Vec<PathBuf>,
     /// Directories that were listed, or are to be.
     compared: HashSet<DirectoryId>,
-    /// New directories.
     unread: Vec<NewDirectory>,
     /// Names that are gone. All of a directory are removed at once: its other entries are listed anew each time.
     gone: BTreeMap<DirectoryId, BTreeSet<OsString>>,

@@ -22,7 +22,6 @@ impl Candidate<'_> {
     }
 }
 
-/// A condition.
 #[derive(Debug)]
 pub(super) enum Expression {
     True,
@@ -219,7 +218,6 @@ fn strings(value: &Value) -> Option<Vec<Vec<u8>>> {
     value.array().unwrap_or(whole).iter().map(|it| it.bytes().map(<[u8]>::to_vec)).collect()
 }
 
-/// Returns the letter of a type.
 pub(super) fn letter(file_type: FileType) -> &'static str {
     LETTERS.iter().find(|(it, _)| *it == file_type).map_or("?", |(_, letter)| letter)
 }

@@ -16,7 +16,6 @@ use transect_sys::name_from_bytes;
 use super::expression::{Candidate, Expression, Pattern, has_suffix, letter, suffixes};
 use super::value::Value;
 
-/// A query.
 #[derive(Debug)]
 pub(super) struct Query {
     /// Only what changed since then is wanted.
@@ -49,7 +48,6 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Adds it to an answer.
     pub(super) fn add_to(self, answer: &mut Value) {
         answer.push("clock", clock_text(self.cursor));
         answer.push("is_fresh_instance", self.is_fresh);
