@@ -65,20 +65,17 @@ impl Values {
     }
 }
 
-/// Moves each value to the next place that is `defined`.
+/// Moves each value to the next place that is `defined`; of these, there are as many as values.
 fn spread<T: Copy + Default>(values: &mut Vec<T>, defined: &[bool]) {
-    let stored = std::mem::take(values);
-    if stored.is_empty() {
-        values.resize(defined.len(), T::default());
-        return;
+    let mut next = values.len();
+    values.resize(defined.len(), T::default());
+    // The last ones first: none is moved to a place of one that is still to be moved. Without branches: few rows are
+    // defined, and no pattern predicts which.
+    for (row, &is_defined) in defined.iter().enumerate().rev() {
+        next -= usize::from(is_defined);
+        let value = values[next];
+        values[row] = if is_defined { value } else { T::default() };
     }
-    // Without branches: few rows are defined, and no pattern predicts which.
-    let (mut next, last) = (0, stored.len() - 1);
-    values.extend(defined.iter().map(|&is_defined| {
-        let value = stored[next.min(last)];
-        next += usize::from(is_defined);
-        if is_defined { value } else { T::default() }
-    }));
 }
 
 /// Decodes `count` values, one after the other, which begin at an offset of a page. The bytes of the page are used up.
