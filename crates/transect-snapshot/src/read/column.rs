@@ -2,6 +2,9 @@
 
 mod compare;
 
+use std::cell::RefCell;
+use std::io;
+
 use memchr::memmem::Finder;
 use transect_sys::ReadAt;
 use zstd::bulk::Decompressor;
@@ -67,7 +70,6 @@ pub(crate) struct ColumnReader<'s> {
     page: Vec<u8>,
     /// Where the page begins in the file that `page` has, decompressed; `None` if it was decoded.
     decompressed: Option<u64>,
-    decompressor: Option<Decompressor<'static>>,
     scratch: Vec<u64>,
     /// Whether all names of the current page are ASCII without `/` and NUL: few pages have others.
     pub(super) is_plain: bool,
@@ -111,7 +113,6 @@ impl<'s> ColumnReader<'s> {
             window: Window::default(),
             page: Vec::new(),
             decompressed: None,
-            decompressor: None,
             scratch: Vec::new(),
             is_plain: false,
         }
@@ -328,12 +329,9 @@ impl<'s> ColumnReader<'s> {
             Codec::Zstd => {
                 // The size is limited, and only the pages of memory that are written are used.
                 self.page.reserve(header.size as usize);
-                let damaged = |_| ReadError::Damaged("a page cannot be decompressed".to_owned());
-                let decompressor = match &mut self.decompressor {
-                    Some(decompressor) => decompressor,
-                    none => none.insert(Decompressor::new().map_err(damaged)?),
-                };
-                decompressor.decompress_to_buffer(bytes, &mut self.page).map_err(damaged)?;
+                if decompress(bytes, &mut self.page).is_err() {
+                    return damaged("a page cannot be decompressed");
+                }
             }
         }
         if self.page.len() as u64 != header.size {
@@ -437,4 +435,19 @@ impl<'s> ColumnReader<'s> {
             (other, _) => damaged(format!("encoding {other}, which no snapshot has there")),
         }
     }
+}
+
+/// Fills the capacity of a buffer at most.
+fn decompress(bytes: &[u8], into: &mut Vec<u8>) -> io::Result<()> {
+    thread_local! {
+        /// One for all columns: it uses some hundred kilobytes.
+        static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+    }
+    DECOMPRESSOR.with_borrow_mut(|decompressor| {
+        let decompressor = match decompressor {
+            Some(decompressor) => decompressor,
+            none => none.insert(Decompressor::new()?),
+        };
+        decompressor.decompress_to_buffer(bytes, into).map(drop)
+    })
 }
