@@ -1,4 +1,4 @@
-//! The index of names: which sequences of four and of eight bytes (grams) occur in the names of each block of rows. A
+//! The index of names: which sequences of three, four and eight bytes (grams) occur in the names of each block of rows. A
 //! search reads the few parts of it that its words need, and then only the pages that can have a match.
 //!
 //! ```text
@@ -28,7 +28,7 @@ pub(crate) const HEADER_BYTES: usize = 32;
 /// The length of the checksum of a slice.
 pub(crate) const CHECKSUM_BYTES: usize = 4;
 
-const MAGIC: &[u8; 8] = b"TRNAMES2";
+const MAGIC: &[u8; 8] = b"TRNAMES3";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IndexShape {
@@ -95,12 +95,15 @@ pub(crate) fn checksum(slice: u32, bits: &[u8]) -> [u8; CHECKSUM_BYTES] {
 
 /// Calls `each` with the hashes of the grams of a name whose ASCII letters are in lower case.
 ///
-/// Grams of four bytes find short words. Where names are made of few syllables, most blocks have all of those, and only
-/// longer ones tell names apart.
+/// The short ones find short words. Where names are made of few syllables, most blocks have all of those, and only longer
+/// ones tell names apart.
 #[inline]
 pub(crate) fn each_hash(name: &[u8], mut each: impl FnMut(u16)) {
     // The highest bits depend on all bytes.
     let mut hash = |gram: u64| each((gram.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as u16);
+    for &[a, b, c] in name.array_windows() {
+        hash(u32::from_le_bytes([a, b, c, 0]).into());
+    }
     for gram in name.array_windows() {
         hash(u32::from_le_bytes(*gram).into());
     }
@@ -120,16 +123,18 @@ mod tests {
     }
 
     #[test]
-    fn hashes_are_of_four_and_of_eight_bytes_without_case() {
-        assert!(all("abc").is_empty());
+    fn hashes_are_of_three_four_and_eight_bytes_without_case() {
+        assert!(all("ab").is_empty());
         let hash = |text: &[u8]| {
             let number = text.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
             (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as u16
         };
-        assert_eq!(all("ABcd\u{e9}"), [hash(b"abcd"), hash(b"bcd\xc3"), hash(b"cd\xc3\xa9")]);
+        let threes = [b"abc", b"bcd", b"cd\xc3", b"d\xc3\xa9"].map(|gram| hash(gram));
+        let fours = [b"abcd", b"bcd\xc3", b"cd\xc3\xa9"].map(|gram| hash(gram));
+        assert_eq!(all("ABcd\u{e9}"), [&threes[..], &fours[..]].concat());
         let both = [b"12345678".as_slice(), b"23456789"];
         let ends: Vec<u16> = both.into_iter().map(hash).collect();
-        assert_eq!((all("123456789").len(), &all("123456789")[6..]), (8, &ends[..]));
+        assert_eq!((all("123456789").len(), &all("123456789")[13..]), (15, &ends[..]));
         assert_eq!(all("Readme"), all("README"));
     }
 

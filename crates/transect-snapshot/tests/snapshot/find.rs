@@ -218,7 +218,7 @@ fn find_ignores_an_index_of_another_file_and_refuses_a_damaged_one() {
     let table = large_tree();
     let bytes = stored(&table);
     let at = |text: &[u8]| bytes.windows(text.len()).position(|window| window == text).unwrap();
-    let header = at(b"TRNAMES2");
+    let header = at(b"TRNAMES3");
     let read = |bytes: Vec<u8>| found(&Snapshot::new(bytes).unwrap(), &search(&[b"needle"]));
     let expected = read(bytes.clone()).unwrap();
     assert_eq!(expected.len(), 1);
